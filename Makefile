@@ -1,0 +1,33 @@
+# `make run` trains four teammates; `make test` checks everything. Both set themselves up in .venv first.
+PYTHON ?= python3
+VENV ?= .venv
+# On Linux without a GPU, PIP_FLAGS="--extra-index-url https://download.pytorch.org/whl/cpu" fetches the small CPU torch.
+PIP_FLAGS ?=
+BIN := $(VENV)/bin
+SEEDS ?= 0-9
+
+.PHONY: run test lint seeds clean
+
+run: $(VENV)/installed
+	$(BIN)/brdiv fit --config configs/reaching.yaml
+
+test: lint
+	$(BIN)/pytest
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+# Trains the shipped Cooperative Reaching config with ten seeds, two at a time, and prints a table of the results.
+seeds: $(VENV)/installed
+	$(BIN)/brdiv seeds --config configs/reaching.yaml --seeds $(SEEDS)
+
+# Made anew only when what is to be installed changes.
+$(VENV)/installed: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -c constraints.txt -e ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -1,0 +1,19 @@
+"""brdiv: generate teammates worth training against, by Best-Response Diversity."""
+
+from typing import TYPE_CHECKING, Any
+
+from brdiv.version import __version__
+
+if TYPE_CHECKING:
+    from brdiv.populations import load_population, save_population
+
+__all__ = ["__version__", "load_population", "save_population"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import torch and friends only when they are asked for: `brdiv --help` should not wait for them."""
+    if name in {"load_population", "save_population"}:
+        from brdiv import populations
+
+        return getattr(populations, name)
+    raise AttributeError(f"module 'brdiv' has no attribute {name!r}")

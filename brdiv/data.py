@@ -1,0 +1,131 @@
+"""The stream of rollouts: one collector over self-play and cross-play rows, strictly on-policy."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from lightning import LightningDataModule
+from tensordict import TensorDictBase
+from tensordict.nn import TensorDictModule
+from torch import Tensor
+from torchrl.collectors import Collector
+
+from brdiv.envs import Actor, Game, TwoPlayerEnv
+from brdiv.pairings import Pairing
+
+
+class RolloutStream:
+    """A sized stream of windows: TensorDicts ``[B, T]`` whose `next` holds the true next observation.
+
+    The length is not a nicety. From a stream without one Lightning fetches a batch ahead, which would be played by the
+    policy of one update ago.
+    """
+
+    def __init__(self, collector: Collector, length: int) -> None:
+        self.collector = collector
+        self.length = length
+
+    def __len__(self) -> int:
+        return self.length
+
+    def __iter__(self) -> Iterator[TensorDictBase]:
+        windows = iter(self.collector)
+        for _ in range(self.length):
+            yield next(windows)
+
+
+class RolloutData(LightningDataModule):
+    """Collects every batch with the policies of this moment: each row one pair of ids playing a window of steps.
+
+    Args:
+        game: The game to play.
+        n_types: Size of the population, K. Set by the model's.
+        cross_play: Whether the objective learns from cross-play. Set by the objective; without it, all rows are self-play.
+        self_play_rows: Environments in which a teammate plays with its own best response.
+        cross_play_rows: Environments in which it plays with another's.
+        window: Steps of every row between two updates; also the n of the n-step returns.
+        steps: Budget in environment steps, all rows of all devices counted.
+        seed: Set by the run's seed.
+
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        n_types: int,
+        cross_play: bool = True,
+        self_play_rows: int = 32,
+        cross_play_rows: int = 128,
+        window: int = 8,
+        steps: int = 16_000_000,
+        seed: int = 0,
+    ) -> None:
+        super().__init__()
+        self.game = game
+        if cross_play:
+            self.pairing = Pairing(n_types, self_play_rows, cross_play_rows)
+        else:
+            self.pairing = Pairing(n_types, self_play_rows + cross_play_rows)
+        if window < 1:
+            raise ValueError(f"window is {window}: an update needs at least one step")
+        self.window = window
+        if steps < self.steps_per_update:
+            raise ValueError(
+                f"steps is {steps}: less than the {self.steps_per_update} of one update "
+                f"({self.pairing.rows} rows x {window} steps)"
+            )
+        self.steps = steps
+        self.seed = seed
+
+    @property
+    def steps_per_update(self) -> int:
+        """Environment steps that one device collects for an update."""
+        return self.pairing.rows * self.window
+
+    @property
+    def observation_size(self) -> int:
+        """Length of what one seat sees, D."""
+        return self.game.observation_size
+
+    @property
+    def n_actions(self) -> int:
+        """Number of actions, A."""
+        return self.game.n_actions
+
+    def train_dataloader(self) -> RolloutStream:
+        """Start the environments on the model's device and stream what they play."""
+        trainer, module = self.trainer, self.trainer.lightning_module
+        collector = make_collector(self.game, self.pairing, module.population, self.window, module.device,
+                                   seed=[self.seed, trainer.global_rank])  # fmt: skip
+        return RolloutStream(collector, self.steps // (self.steps_per_update * trainer.world_size))
+
+    def transfer_batch_to_device(self, batch: TensorDictBase, *_: object) -> TensorDictBase:
+        """Leave the batch where it was collected: on the model's device."""
+        return batch
+
+
+def make_collector(
+    game: Game, pairing: Pairing, actor: Actor, window: int, device: torch.device, seed: list[int]
+) -> Collector:
+    """One collector over all rows: two, for self-play and cross-play, take 1.6 times as long a step (160 rows, CPU).
+
+    Environments and actions draw from a random stream each, both derived from ``seed``.
+    """
+    env_seed, action_seed = (int(s) for s in np.random.SeedSequence(seed).generate_state(2))
+    env = TwoPlayerEnv(game, pairing=pairing, device=device, seed=env_seed)
+    generator = torch.Generator(device).manual_seed(action_seed)
+
+    def act(observation: Tensor, ids: Tensor) -> Tensor:
+        return actor.act(observation, ids, generator)
+
+    policy = TensorDictModule(act, in_keys=[("agents", "observation"), "ids"], out_keys=[("agents", "action")])
+    return Collector(
+        env,
+        policy,
+        frames_per_batch=pairing.rows * window,
+        total_frames=-1,
+        device=device,
+        auto_register_policy_transforms=False,
+        track_traj_ids=False,
+        trust_policy=True,
+    )

@@ -1,0 +1,63 @@
+"""What a two-player game is: constants and pure functions of batched tensors, nothing of any framework."""
+
+import inspect
+from abc import abstractmethod
+from typing import Any, Protocol
+
+import torch
+from tensordict import TensorDict
+from torch import Tensor, nn
+
+
+class Actor(Protocol):
+    """Anything that acts for both seats."""
+
+    def act(self, observation: Tensor, ids: Tensor, generator: torch.Generator | None) -> Tensor:
+        """Map ``observation [B, 2, D]`` and ``ids [B, 2]`` to ``action [B, 2]``."""
+        ...
+
+
+class Game(nn.Module):
+    """Rules of a game for two seats with one team reward; seat 0 is the teammate's, seat 1 the learner's.
+
+    A game keeps no state: every method maps tensors with a leading batch of B rows to tensors with the same. Constants are
+    buffers, so `to(device)` moves the game. Constructor arguments are kept as attributes of the same name, so that a
+    population file can say which game it was made for.
+    """
+
+    n_actions: int
+    observation_size: int
+    view_size: int
+    horizon: int
+
+    @abstractmethod
+    def initial(self, rows: int, generator: torch.Generator) -> TensorDict:
+        """Draw start states, a TensorDict ``[rows]``, from the generator alone."""
+
+    @abstractmethod
+    def step(self, state: TensorDict, action: Tensor) -> tuple[TensorDict, Tensor, Tensor]:
+        """Apply ``action [B, 2]``: next state ``[B]``, team reward ``[B]``, task done ``[B]`` (never the time limit)."""
+
+    @abstractmethod
+    def view(self, state: TensorDict) -> Tensor:
+        """Show the state as each seat sees it, itself first: integers ``[B, 2, view_size]``."""
+
+    @abstractmethod
+    def from_view(self, view: Tensor) -> TensorDict:
+        """Rebuild the state ``[B]`` from ``view [B, 2, view_size]``: the inverse of `view`."""
+
+    @abstractmethod
+    def encode(self, view: Tensor) -> Tensor:
+        """Turn ``view [..., view_size]`` into what networks learn well from, ``[..., observation_size]`` floats."""
+
+    def observe(self, state: TensorDict) -> Tensor:
+        """Give both seats' network input, ``[B, 2, observation_size]``."""
+        return self.encode(self.view(state))
+
+    def outcome(self, state: TensorDict) -> Tensor | None:
+        """Say in which of several ways the task was done, ``[B]`` integers, -1 where it was not; None if there is one."""
+        return None
+
+    def settings(self) -> dict[str, Any]:
+        """Constructor arguments that build this game again."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}

@@ -1,0 +1,122 @@
+"""Cooperative Reaching: two agents that must agree where to meet."""
+
+from collections.abc import Sequence
+
+import torch
+from tensordict import TensorDict
+from torch import Tensor
+from torch.nn import functional
+
+from brdiv.envs.game import Game
+
+# stay, left, right, up, down as (dx, dy)
+MOVES = ((0, 0), (-1, 0), (1, 0), (0, -1), (0, 1))
+
+
+class Reaching(Game):
+    """Cooperative Reaching (Section 6.1): meet on a corner.
+
+    - State: ``positions [B, 2, 2]``, the (x, y) of each seat. Both start in the inner square; sharing a cell is fine.
+    - Actions: 0 stay, 1 left, 2 right, 3 up, 4 down, simultaneous; a move off the grid stays.
+    - Reward: when both stand on the same goal, that goal's payoff, and the task is done.
+    - View ``[4]``: own x, y, other x, y. Networks see each number one-hot: ``[4 * size]``.
+
+    Args:
+        size: Width and height of the grid, at least 3.
+        goals: (x, y) of every goal.
+        payoffs: What meeting on each goal pays, positive, in the order of the goals.
+        horizon: Steps until time is up.
+
+    """
+
+    n_actions = len(MOVES)
+    view_size = 4
+    moves: Tensor
+    prizes: Tensor
+    goal_index: Tensor
+
+    def __init__(
+        self,
+        size: int = 5,
+        goals: Sequence[tuple[int, int]] = ((0, 0), (4, 4), (0, 4), (4, 0)),
+        payoffs: Sequence[float] = (1.0, 1.0, 0.75, 0.75),
+        horizon: int = 50,
+    ) -> None:
+        super().__init__()
+        check_layout(size, goals, payoffs, horizon)
+        self.size = size
+        self.goals = [tuple(goal) for goal in goals]
+        self.payoffs = list(payoffs)
+        self.horizon = horizon
+        self.observation_size = 4 * size
+        prizes = torch.zeros(size, size)
+        goal_index = torch.full((size, size), -1)
+        for index, ((x, y), payoff) in enumerate(zip(goals, payoffs, strict=True)):
+            prizes[x, y] = payoff
+            goal_index[x, y] = index
+        self.register_buffer("moves", torch.tensor(MOVES), persistent=False)
+        self.register_buffer("prizes", prizes, persistent=False)
+        self.register_buffer("goal_index", goal_index, persistent=False)
+
+    def initial(self, rows: int, generator: torch.Generator) -> TensorDict:
+        """Put both agents anywhere off the border."""
+        positions = torch.randint(1, self.size - 1, (rows, 2, 2), generator=generator, device=generator.device)
+        return TensorDict({"positions": positions}, [rows], device=generator.device)
+
+    def step(self, state: TensorDict, action: Tensor) -> tuple[TensorDict, Tensor, Tensor]:
+        """Move both agents; done when they stand on one goal."""
+        positions = self.move(state["positions"], action)
+        reward = self.prize(positions)
+        return TensorDict({"positions": positions}, state.batch_size, device=state.device), reward, reward > 0
+
+    def move(self, positions: Tensor, action: Tensor) -> Tensor:
+        """Walk ``action [..., 2]`` from ``positions [..., 2, 2]``, stopping at the walls."""
+        return (positions + self.moves[action]).clamp(0, self.size - 1)
+
+    def prize(self, positions: Tensor) -> Tensor:
+        """Pay ``[...]`` for ``positions [..., 2, 2]``: the goal's payoff if both are on it."""
+        x, y = positions[..., 0, :].unbind(-1)
+        return torch.where(meeting(positions), self.prizes[x, y], 0.0)
+
+    def view(self, state: TensorDict) -> Tensor:
+        """Own x, y, then the other's."""
+        positions = state["positions"]
+        return torch.cat([positions, positions.flip(1)], -1)
+
+    def from_view(self, view: Tensor) -> TensorDict:
+        """Take each seat's own half of its view."""
+        return TensorDict({"positions": view[..., :2].long()}, view.shape[:1], device=view.device)
+
+    def encode(self, view: Tensor) -> Tensor:
+        """One-hot every coordinate."""
+        return functional.one_hot(view, self.size).flatten(-2).float()
+
+    def outcome(self, state: TensorDict) -> Tensor:
+        """Index of the goal both stand on, else -1."""
+        positions = state["positions"]
+        x, y = positions[..., 0, :].unbind(-1)
+        return torch.where(meeting(positions), self.goal_index[x, y], -1)
+
+
+def meeting(positions: Tensor) -> Tensor:
+    """Whether both agents of ``positions [..., 2, 2]`` share a cell, ``[...]``."""
+    return (positions[..., 0, :] == positions[..., 1, :]).all(-1)
+
+
+def check_layout(size: int, goals: Sequence[tuple[int, int]], payoffs: Sequence[float], horizon: int) -> None:
+    """Refuse grids that can't be played, naming what is wrong."""
+    if size < 3:
+        raise ValueError(f"size is {size}: the grid needs an inner square to start in, so at least 3")
+    if horizon < 1:
+        raise ValueError(f"horizon is {horizon}: an episode needs at least one step")
+    if not goals:
+        raise ValueError("goals is empty: give at least one (x, y)")
+    if len(goals) != len(payoffs):
+        raise ValueError(f"there are {len(goals)} goals and {len(payoffs)} payoffs: give one payoff for each goal")
+    for goal, payoff in zip(goals, payoffs, strict=True):
+        if not all(0 <= coordinate < size for coordinate in goal):
+            raise ValueError(f"goal {tuple(goal)} is outside the grid of {size} x {size}")
+        if payoff <= 0:
+            raise ValueError(f"goal {tuple(goal)} pays {payoff}: payoffs must be positive")
+    if len({tuple(goal) for goal in goals}) < len(goals):
+        raise ValueError("goals repeats a cell")

@@ -1,0 +1,115 @@
+"""A game as a TorchRL environment with a native batch: B rows step in one call, each keeping its pair of ids."""
+
+from typing import Protocol
+
+import torch
+from tensordict import TensorDict, TensorDictBase
+from torch import Tensor
+from torchrl.data import Binary, Categorical, Composite, Unbounded
+from torchrl.envs import EnvBase
+
+from brdiv.envs.game import Game
+
+
+class IdDraw(Protocol):
+    """Draws the ids of new episodes."""
+
+    n_types: int
+    rows: int
+
+    def draw(self, generator: torch.Generator) -> Tensor:
+        """Draw ``ids [rows, 2]``."""
+        ...
+
+
+class TwoPlayerEnv(EnvBase):
+    """B rows of a game behind TorchRL's interface, after its multi-agent key convention.
+
+    Keys: ``("agents", "observation") [B, 2, D]``, ``("agents", "action") [B, 2]``, ``state [B]`` (all there is to know, so
+    recorded play can be put back), ``clock [B, 1]``, ``ids [B, 2]``, ``reward``, ``done``, ``terminated``, ``truncated``, each
+    ``[B, 1]``. `terminated` says that the task is done, `truncated` that time is up on one that isn't.
+
+    Randomness comes from one generator of its own. A pairing draws ids when an episode starts; without one all are 0.
+    """
+
+    def __init__(
+        self,
+        game: Game,
+        rows: int | None = None,
+        pairing: IdDraw | None = None,
+        device: torch.device | str = "cpu",
+        seed: int = 0,
+    ) -> None:
+        rows = pairing.rows if pairing is not None else rows
+        if rows is None or rows < 1:
+            raise ValueError(f"rows is {rows}: give a pairing, or at least one row")
+        super().__init__(device=torch.device(device), batch_size=[rows])
+        self.game = game.to(self.device)
+        self.rows = rows
+        self.pairing = pairing
+        self.generator = torch.Generator(self.device)
+        self.set_seed(seed)
+        self._make_specs()
+
+    def _make_specs(self) -> None:
+        rows, game = self.rows, self.game
+        # A throw-away generator: asking for shapes must not use up the environment's own randomness.
+        example = game.initial(rows, torch.Generator(self.device))
+        state = Composite(
+            {key: Unbounded(value.shape, dtype=value.dtype) for key, value in example.items()}, shape=[rows]
+        )
+        agents = Composite(observation=Unbounded((rows, 2, game.observation_size)), shape=[rows, 2])
+        n_types = self.pairing.n_types if self.pairing is not None else 1
+        self.observation_spec = Composite(
+            agents=agents,
+            state=state,
+            clock=Unbounded((rows, 1), dtype=torch.long),
+            ids=Categorical(n_types, shape=(rows, 2)),
+            shape=[rows],
+            device=self.device,
+        )
+        self.action_spec = Composite(
+            agents=Composite(action=Categorical(game.n_actions, shape=(rows, 2)), shape=[rows, 2]),
+            shape=[rows],
+            device=self.device,
+        )
+        self.reward_spec = Composite(reward=Unbounded((rows, 1)), shape=[rows], device=self.device)
+        flag = Binary(1, shape=(rows, 1), dtype=torch.bool)
+        self.done_spec = Composite(
+            done=flag, terminated=flag.clone(), truncated=flag.clone(), shape=[rows], device=self.device
+        )
+
+    def _set_seed(self, seed: int | None) -> None:
+        if seed is not None:
+            self.generator.manual_seed(seed)
+
+    def _reset(self, tensordict: TensorDictBase | None = None, **kwargs: object) -> TensorDict:
+        """Start every row anew. On a partial reset TorchRL keeps the fresh values of the masked rows alone."""
+        state = self.game.initial(self.rows, self.generator)
+        if self.pairing is not None:
+            ids = self.pairing.draw(self.generator)
+        else:
+            ids = torch.zeros(self.rows, 2, dtype=torch.long, device=self.device)
+        flag = torch.zeros(self.rows, 1, dtype=torch.bool, device=self.device)
+        clock = torch.zeros(self.rows, 1, dtype=torch.long, device=self.device)
+        return self._pack(state, clock, ids, done=flag, terminated=flag.clone(), truncated=flag.clone())
+
+    def _step(self, tensordict: TensorDictBase) -> TensorDict:
+        state, reward, finished = self.game.step(tensordict["state"], tensordict["agents", "action"])
+        clock = tensordict["clock"] + 1
+        terminated = finished[:, None]
+        truncated = (clock >= self.game.horizon) & ~terminated
+        return self._pack(
+            state,
+            clock,
+            tensordict["ids"],
+            reward=reward[:, None],
+            done=terminated | truncated,
+            terminated=terminated,
+            truncated=truncated,
+        )
+
+    def _pack(self, state: TensorDict, clock: Tensor, ids: Tensor, **flags: Tensor) -> TensorDict:
+        agents = TensorDict({"observation": self.game.observe(state)}, [self.rows, 2], device=self.device)
+        entries = {"agents": agents, "state": state, "clock": clock, "ids": ids, **flags}
+        return TensorDict(entries, [self.rows], device=self.device)

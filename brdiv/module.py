@@ -1,0 +1,139 @@
+"""Algorithm 1 as a LightningModule: the wiring between a rollout, the objective and the optimiser."""
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from lightning import LightningModule
+from tensordict import TensorDictBase
+from torch import Tensor
+
+from brdiv.losses import actor_loss, critic_loss, entropy
+from brdiv.nets import Critic, Population
+from brdiv.objectives import Objective
+from brdiv.returns import n_step_returns
+from brdiv.schedules import linear
+
+
+class TeammateGenerator(LightningModule):
+    """Trains K teammates and their K best responses with one ID-conditioned critic.
+
+    Args:
+        observation_size: Length of what one seat sees. Set by the game.
+        n_actions: Number of actions. Set by the game.
+        objective: The method that generates teammates.
+        n_types: Size of the population, K.
+        hidden: Neurons in each hidden layer, of actors and critic alike.
+        learning_rate: Of Adam.
+        gamma: Discount.
+        tau: How far the target critic moves to the critic with each update.
+        actor_weight: Weight of the actor loss.
+        critic_weight: Weight of the critic loss.
+        entropy_weight: Weight of the policies' entropy at the start.
+        final_entropy_weight: Weight of the policies' entropy at the end.
+        entropy_hold: Share of the run after which the entropy weight begins to move, in a line, to its final value.
+
+    """
+
+    def __init__(
+        self,
+        observation_size: int,
+        n_actions: int,
+        objective: Objective,
+        n_types: int = 4,
+        hidden: Sequence[int] = (128, 128),
+        learning_rate: float = 1e-4,
+        gamma: float = 0.99,
+        tau: float = 1e-3,
+        actor_weight: float = 1.0,
+        critic_weight: float = 1.0,
+        entropy_weight: float = 0.01,
+        final_entropy_weight: float = 0.01,
+        entropy_hold: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.save_hyperparameters()
+        check_ranges(learning_rate=learning_rate, gamma=gamma, tau=tau, entropy_hold=entropy_hold)
+        self.population = Population(n_types, observation_size, n_actions, hidden)
+        self.critic = Critic(n_types, observation_size, hidden)
+        self.target_critic = copy.deepcopy(self.critic).requires_grad_(False)
+        self.objective = objective
+        self.objective.attach(n_types)
+        self.learning_rate = learning_rate
+        self.gamma = gamma
+        self.tau = tau
+        self.actor_weight = actor_weight
+        self.critic_weight = critic_weight
+        self.entropy_weights = (entropy_weight, final_entropy_weight, entropy_hold)
+        self.env_steps = 0
+
+    def losses(self, rollout: TensorDictBase, entropy_weight: float) -> dict[str, Tensor]:
+        """Weigh every loss of Algorithm 2 on a rollout ``[B, T]``, by name; their sum is minimised."""
+        observation, ids, action = rollout["agents", "observation"], rollout["ids"], rollout["agents", "action"]
+        value = self.critic(observation, ids)
+        actor_return, critic_target = self.targets(rollout)
+        advantage = self.objective.slope(ids) * (actor_return - value.detach())
+        log_probs = self.population(observation, ids).log_softmax(-1)
+        log_prob = log_probs.gather(-1, action.unsqueeze(-1)).squeeze(-1)
+        return {
+            "actor": self.actor_weight * actor_loss(log_prob, advantage),
+            "critic": self.critic_weight * critic_loss(value, critic_target),
+            "entropy": -entropy_weight * entropy(log_probs),
+            **self.objective.auxiliary(rollout, self.population),
+        }
+
+    @torch.no_grad()
+    def targets(self, rollout: TensorDictBase) -> tuple[Tensor, Tensor]:
+        """n-step returns ``[B, T]``: bootstrapped by the critic for actors, by the target critic for the critic."""
+        after = rollout["next"]
+        reward = after["reward"].squeeze(-1)
+        bonus = self.objective.bonus(rollout)
+        if bonus is not None:
+            reward = reward + bonus
+        ends = after["terminated"].squeeze(-1), after["truncated"].squeeze(-1)
+        state = after["agents", "observation"], rollout["ids"]
+        actor_return = n_step_returns(reward, self.critic(*state), *ends, gamma=self.gamma)
+        critic_target = n_step_returns(reward, self.target_critic(*state), *ends, gamma=self.gamma)
+        return actor_return, critic_target
+
+    def training_step(self, rollout: TensorDictBase, batch_idx: int) -> Tensor:
+        """One update on one fresh rollout."""
+        entropy_weight = linear(*self.entropy_weights, progress=batch_idx / self.trainer.num_training_batches)
+        losses = self.losses(rollout, entropy_weight)
+        self.env_steps += rollout.numel() * self.trainer.world_size
+        if batch_idx % self.trainer.log_every_n_steps == 0:
+            self.write({f"loss/{name}": loss.detach() for name, loss in losses.items()})
+        return torch.stack(list(losses.values())).sum()
+
+    def write(self, metrics: dict[str, Any]) -> None:
+        """Log against environment steps: updates mean different things for different numbers of rows."""
+        for logger in self.loggers:
+            logger.log_metrics(metrics, step=self.env_steps)
+
+    def on_train_batch_end(self, *_: object) -> None:
+        """Let the target critic follow: target <- (1 - tau) target + tau critic."""
+        with torch.no_grad():
+            torch._foreach_lerp_(list(self.target_critic.parameters()), list(self.critic.parameters()), self.tau)
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        """Adam on everything that learns."""
+        parameters = [parameter for parameter in self.parameters() if parameter.requires_grad]
+        return torch.optim.Adam(parameters, lr=self.learning_rate)
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Keep the count of environment steps."""
+        checkpoint["env_steps"] = self.env_steps
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Go on counting where the checkpoint stopped."""
+        self.env_steps = checkpoint["env_steps"]
+
+
+def check_ranges(learning_rate: float, gamma: float, tau: float, entropy_hold: float) -> None:
+    """Refuse settings outside what they can mean."""
+    if learning_rate <= 0:
+        raise ValueError(f"learning_rate is {learning_rate}: it must be positive")
+    for name, value in {"gamma": gamma, "tau": tau, "entropy_hold": entropy_hold}.items():
+        if not 0 <= value <= 1:
+            raise ValueError(f"{name} is {value}: it must lie between 0 and 1")

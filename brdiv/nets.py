@@ -1,0 +1,141 @@
+"""The actors pi^1..pi^K, pi^-1..pi^-K as one stack of weights, and the ID-conditioned critic V(s, i, j)."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+SEATS = 2
+
+
+def check_sizes(hidden: Sequence[int]) -> None:
+    """Refuse layers without neurons before anything is built."""
+    if not hidden or min(hidden) < 1:
+        raise ValueError(f"hidden is {list(hidden)}: give at least one layer, each of at least one neuron")
+
+
+class StackedLinear(nn.Module):
+    """P linear layers of one shape: ``[P, N, in] -> [P, N, out]`` in one batched matrix product."""
+
+    def __init__(self, stack: int, n_in: int, n_out: int, gain: float) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(stack, n_in, n_out))
+        self.bias = nn.Parameter(torch.zeros(stack, 1, n_out))
+        for weight in self.weight.data:
+            nn.init.orthogonal_(weight, gain)
+
+    def forward(self, x: Tensor, owner: Tensor | None = None) -> Tensor:
+        """Map ``x [G, N, in]``, group g by layer ``owner[g]``, or by layer g where no owner is given."""
+        if owner is None:
+            return torch.baddbmm(self.bias, x, self.weight)
+        return torch.baddbmm(self.bias[owner], x, self.weight[owner])
+
+
+class Population(nn.Module):
+    """2K separate actors: policy k of seat 0 is teammate pi^k, policy k of seat 1 its best response pi^-k.
+
+    Each is an MLP with ReLU on its seat's own view. Their weights are stacked, so all of them run as one batched product
+    per layer over rows grouped by policy.
+    """
+
+    def __init__(self, n_types: int, observation_size: int, n_actions: int, hidden: Sequence[int] = (128, 128)) -> None:
+        super().__init__()
+        check_sizes(hidden)
+        self.n_types = n_types
+        self.observation_size = observation_size
+        self.n_actions = n_actions
+        self.hidden = list(hidden)
+        sizes = [observation_size, *hidden]
+        stack = SEATS * n_types
+        # A small last layer starts every policy near uniform: no strategy is given up before it was tried.
+        gains = [math.sqrt(2)] * len(hidden) + [0.01]
+        self.layers = nn.ModuleList(
+            StackedLinear(stack, n_in, n_out, gain)
+            for n_in, n_out, gain in zip(sizes, [*hidden, n_actions], gains, strict=True)
+        )
+
+    def forward(self, observation: Tensor, ids: Tensor) -> Tensor:
+        """Logits ``[..., 2, A]`` of the policies ``ids [..., 2]`` name, on ``observation [..., 2, D]``."""
+        seat = torch.arange(SEATS, device=ids.device) * self.n_types
+        groups = group((ids + seat).flatten(), SEATS * self.n_types, exact=ids.device.type == "cpu")
+        x = observation.new_zeros(groups.count * groups.size, self.observation_size)
+        x = x.index_copy(0, groups.slot, observation.reshape(-1, self.observation_size))
+        x = x.view(groups.count, groups.size, -1)
+        *inner, last = self.layers
+        for layer in inner:
+            x = layer(x, groups.owner).relu()
+        logits = last(x, groups.owner).flatten(0, 1)
+        return logits[groups.slot].view(*ids.shape, self.n_actions)
+
+    @torch.no_grad()
+    def act(self, observation: Tensor, ids: Tensor, generator: torch.Generator | None = None) -> Tensor:
+        """Sample ``action [..., 2]`` for ``observation [..., 2, D]`` and ``ids [..., 2]``."""
+        return sample(self(observation, ids), generator)
+
+
+class Groups(NamedTuple):
+    """Where N samples stand in a padded table ``[count, size]`` whose rows each hold samples of one policy."""
+
+    slot: Tensor  # [N] place in the flattened table
+    count: int
+    size: int
+    owner: Tensor | None  # [count] the policy of each row; None where row p is policy p's
+
+
+def group(policy: Tensor, n_policies: int, exact: bool) -> Groups:
+    """Sort samples by ``policy [N]`` into groups of one size.
+
+    Exact groups are one a policy, as large as the largest: least work, but the size must be read from the data, which
+    would stall a GPU. Otherwise a policy fills as many groups of N / P as it needs. There are never more than 2P of
+    those, so shapes are known beforehand and at most half of the table is padding.
+    """
+    counts = torch.bincount(policy, minlength=n_policies)
+    if exact:
+        count, size, owner = n_policies, int(counts.max()), None
+        first = torch.arange(n_policies, device=policy.device)
+    else:
+        count, size = 2 * n_policies, -(-len(policy) // n_policies)
+        end = ((counts + size - 1) // size).cumsum(0)
+        first = functional.pad(end, (1, -1))
+        owner = torch.searchsorted(end, torch.arange(count, device=policy.device), right=True).clamp(max=n_policies - 1)
+    order = policy.argsort(stable=True)
+    grouped = policy[order]
+    rank = torch.arange(len(policy), device=policy.device) - (counts.cumsum(0) - counts)[grouped]
+    slot = torch.empty_like(policy).index_copy_(0, order, first[grouped] * size + rank)
+    return Groups(slot, count, size, owner)
+
+
+def sample(logits: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """Draw actions ``[...]`` from ``logits [..., A]``: the argmax of logits plus Gumbel noise."""
+    noise = torch.empty_like(logits).exponential_(generator=generator)
+    return (logits - noise.log()).argmax(-1)
+
+
+class Critic(nn.Module):
+    """V(s, i, j): the return to expect from pi^i with pi^-j in state s, from both views and two one-hot ids."""
+
+    def __init__(self, n_types: int, observation_size: int, hidden: Sequence[int] = (128, 128)) -> None:
+        super().__init__()
+        check_sizes(hidden)
+        self.n_types = n_types
+        sizes = [SEATS * (observation_size + n_types), *hidden]
+        layers: list[nn.Module] = []
+        for n_in, n_out in zip(sizes[:-1], sizes[1:], strict=True):
+            layers += [orthogonal_linear(n_in, n_out, math.sqrt(2)), nn.ReLU()]
+        self.layers = nn.Sequential(*layers, orthogonal_linear(sizes[-1], 1, 1.0))
+
+    def forward(self, observation: Tensor, ids: Tensor) -> Tensor:
+        """Value ``[...]`` of ``observation [..., 2, D]`` for the pair ``ids [..., 2]``."""
+        one_hot = functional.one_hot(ids, self.n_types).to(observation.dtype)
+        return self.layers(torch.cat([observation.flatten(-2), one_hot.flatten(-2)], -1)).squeeze(-1)
+
+
+def orthogonal_linear(n_in: int, n_out: int, gain: float) -> nn.Linear:
+    """Build a linear layer with orthogonal weights and no bias to begin with."""
+    layer = nn.Linear(n_in, n_out)
+    nn.init.orthogonal_(layer.weight, gain)
+    nn.init.zeros_(layer.bias)
+    return layer

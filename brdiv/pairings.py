@@ -1,0 +1,32 @@
+"""Who plays whom: the ids of an episode's teammate pi^i and best response pi^-j."""
+
+import torch
+from torch import Tensor
+
+
+class Pairing:
+    """Ids for a batch of rows: the first play themselves (i, i), the others a stranger (i, j), i != j.
+
+    Each row keeps its kind for good, which fixes the share of self-play (SP) and cross-play (XP) experience in every
+    batch; its ids are drawn anew for every episode.
+    """
+
+    def __init__(self, n_types: int, self_play_rows: int, cross_play_rows: int = 0) -> None:
+        if n_types < 2:
+            raise ValueError(f"n_types is {n_types}: a diverse population needs at least 2 teammates")
+        if self_play_rows < 0 or cross_play_rows < 0 or self_play_rows + cross_play_rows < 1:
+            raise ValueError(
+                f"self_play_rows is {self_play_rows} and cross_play_rows {cross_play_rows}: "
+                "neither may be negative, and together they must be at least 1"
+            )
+        self.n_types = n_types
+        self.self_play_rows = self_play_rows
+        self.rows = self_play_rows + cross_play_rows
+
+    def draw(self, generator: torch.Generator) -> Tensor:
+        """Draw ``ids [rows, 2]``, uniform over the K self-play or the K(K - 1) cross-play pairs."""
+        device = generator.device
+        i = torch.randint(self.n_types, (self.rows,), generator=generator, device=device)
+        distance = torch.randint(1, self.n_types, (self.rows,), generator=generator, device=device)
+        distance[: self.self_play_rows] = 0
+        return torch.stack([i, (i + distance) % self.n_types], -1)

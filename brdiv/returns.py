@@ -1,0 +1,21 @@
+"""n-step returns to the end of a window, with the end of a task and the end of the clock told apart."""
+
+import torch
+from torch import Tensor
+
+
+def n_step_returns(reward: Tensor, next_value: Tensor, terminated: Tensor, truncated: Tensor, gamma: float) -> Tensor:
+    """Discounted return ``[B, T]`` of every step to the end of its window or episode (the target of Eq. 7).
+
+    A terminated episode is worth nothing more. One that ran out of time, or out of window, goes on in expectation, so it
+    is continued with ``next_value [B, T]``, the value of the true next observation (before any reset).
+
+    All arguments are ``[B, T]``: reward, next_value (read only where an episode is cut), terminated, truncated.
+    """
+    returns = torch.empty_like(reward)
+    tail = next_value[:, -1]
+    for t in reversed(range(reward.shape[1])):
+        tail = torch.where(truncated[:, t], next_value[:, t], tail)
+        tail = reward[:, t] + gamma * torch.where(terminated[:, t], 0.0, tail)
+        returns[:, t] = tail
+    return returns

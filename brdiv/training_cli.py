@@ -1,0 +1,169 @@
+"""`brdiv fit`: every setting of data, model, callbacks and Trainer as a typed argument, by LightningCLI."""
+
+import logging
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Any, NoReturn
+
+import torch
+from lightning.pytorch.cli import ArgsType, LightningArgumentParser, LightningCLI, SaveConfigCallback
+from lightning.pytorch.loggers import TensorBoardLogger
+
+import brdiv.objectives
+from brdiv.callbacks import CrossPlay, PopulationExport, StepProgress, Throughput
+from brdiv.data import RolloutData
+from brdiv.module import TeammateGenerator
+from brdiv.configs import find_config
+
+DESCRIPTION = "Train a population of teammates, each of which needs a different best response."
+
+
+class OneLineParser(LightningArgumentParser):
+    """Answers a mistake with one line and exit code 2, and takes no abbreviated options."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{**kwargs, "allow_abbrev": False})
+
+    def error(self, message: str, ex: Exception | None = None) -> NoReturn:
+        """Fold the message into one line."""
+        print(f"brdiv: error: {' '.join(message.split())}", file=sys.stderr)
+        sys.exit(2)
+
+
+class TrainingCLI(LightningCLI):
+    """The command line of training: what is linked to what, where output goes, which callbacks watch."""
+
+    @staticmethod
+    def subcommands() -> dict[str, set[str]]:
+        """Training is all that is done through the Trainer."""
+        return {"fit": {"model", "train_dataloaders", "val_dataloaders", "datamodule"}}
+
+    def add_arguments_to_parser(self, parser: LightningArgumentParser) -> None:
+        """Add our own options, and say each value in one place only."""
+        parser.add_argument(
+            "--run",
+            type=str | None,
+            default=None,
+            help="Folder for all that this run writes. Default: runs/<game>-<objective>-seed<seed>, numbered if taken.",
+        )
+        parser.add_argument("--threads", type=int, default=2, help="Threads that torch may use on the CPU.")
+        parser.add_lightning_class_args(StepProgress, "progress")
+        parser.add_lightning_class_args(Throughput, "throughput")
+        parser.add_lightning_class_args(CrossPlay, "cross_play")
+        parser.add_lightning_class_args(PopulationExport, "export")
+        parser.link_arguments("seed_everything", "data.seed")
+        parser.link_arguments("model.n_types", "data.n_types")
+        parser.link_arguments("model.objective", "data.cross_play", compute_fn=wants_cross_play)
+        parser.link_arguments("data.observation_size", "model.observation_size", apply_on="instantiate")
+        parser.link_arguments("data.n_actions", "model.n_actions", apply_on="instantiate")
+
+    def before_instantiate_classes(self) -> None:
+        """Set threads before anything computes."""
+        threads = self.config.fit.threads
+        if threads < 1:
+            self.parser.error(f"threads is {threads}: at least one is needed")
+        torch.set_num_threads(threads)
+
+    def instantiate_classes(self) -> None:
+        """Build everything; what a constructor refuses is the user's mistake, not a crash."""
+        try:
+            super().instantiate_classes()
+        except ValueError as error:
+            self.parser.error(str(error))
+
+    def instantiate_trainer(self, **kwargs: Any) -> Any:
+        """Claim the run's folder, last of all: a refused config leaves nothing behind."""
+        config = self.config.fit
+        if config.trainer.logger is None and not config.trainer.fast_dev_run:
+            name = f"{class_name(config.data.game)}-{class_name(config.model.objective)}-seed{config.seed_everything}"
+            folder = claim_folder(Path(config.run) if config.run else None, Path("runs", name.lower()))
+            kwargs["logger"] = TensorBoardLogger(folder.parent, name=folder.name, version="")
+            kwargs["default_root_dir"] = folder
+        return super().instantiate_trainer(**kwargs)
+
+    def after_fit(self) -> None:
+        """Say where things are."""
+        folder = self.trainer.log_dir and Path(self.trainer.log_dir)
+        if folder is not None and self.trainer.is_global_zero:
+            print(f"\npopulation  {folder}/population.safetensors")
+            print(f"picture     {folder}/cross_play.png")
+            print(f"numbers     {folder}/cross_play.csv")
+            print(f"logs        tensorboard --logdir {folder}")
+
+
+def wants_cross_play(objective: Any) -> bool:
+    """Look up whether the objective's class learns from cross-play."""
+    return bool(getattr(brdiv.objectives, class_name(objective), brdiv.objectives.Objective).cross_play)
+
+
+def class_name(setting: Any) -> str:
+    """Name the class of a parsed `class_path` setting."""
+    return str(setting.class_path).rpartition(".")[-1]
+
+
+def claim_folder(wanted: Path | None, default: Path) -> Path:
+    """Create the run's folder. Creating is atomic, so two runs that start at once never share one."""
+    if wanted is not None:
+        if wanted.exists() and any(wanted.iterdir()):
+            raise ValueError(f"run folder {wanted} exists and is not empty; choose another")
+        wanted.mkdir(parents=True, exist_ok=True)
+        return wanted
+    default.parent.mkdir(parents=True, exist_ok=True)
+    number = 1
+    while True:
+        folder = default if number == 1 else default.with_name(f"{default.name}-{number}")
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            number += 1
+        else:
+            return folder
+
+
+def with_shipped_configs(arguments: list[str]) -> list[str]:
+    """Replace the value of every `--config` by the file it names."""
+    found: list[str] = []
+    for argument in arguments:
+        if found and found[-1] in {"--config", "-c"}:
+            found.append(str(find_config(argument)))
+        elif argument.startswith("--config="):
+            found.append(f"--config={find_config(argument.removeprefix('--config='))}")
+        else:
+            found.append(argument)
+    return found
+
+
+def fit(arguments: list[str]) -> None:
+    """Run `brdiv fit` with these arguments."""
+    quieten()
+    try:
+        args: ArgsType = ["fit", *with_shipped_configs(arguments)]
+    except FileNotFoundError as error:
+        print(f"brdiv: error: {error}", file=sys.stderr)
+        sys.exit(2)
+    TrainingCLI(
+        TeammateGenerator,
+        RolloutData,
+        save_config_callback=SaveConfigCallback,
+        seed_everything_default=0,
+        trainer_defaults={
+            "max_epochs": 1,
+            "devices": 1,
+            "gradient_clip_val": 1.0,
+            "gradient_clip_algorithm": "value",
+            "enable_model_summary": False,
+        },
+        parser_class=OneLineParser,
+        parser_kwargs={"prog": "brdiv", "description": DESCRIPTION},
+        args=args,
+    )
+
+
+def quieten() -> None:
+    """Keep libraries from filling the terminal with advice that does not apply here."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
+    logging.getLogger("lightning.fabric").setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", module="torchrl|tensordict")

@@ -1,0 +1,8 @@
+"""What watches a run. Nothing here changes what is learned; without these, results are the same."""
+
+from .cross_play import CrossPlay
+from .population import PopulationExport
+from .progress import StepProgress
+from .throughput import Throughput
+
+__all__ = ["CrossPlay", "PopulationExport", "StepProgress", "Throughput"]

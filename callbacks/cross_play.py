@@ -1,0 +1,93 @@
+"""The cross-play matrix while a population trains: measured by play, drawn, and written down."""
+
+import csv
+from pathlib import Path
+
+import torch
+from lightning import Callback, LightningModule, Trainer
+from lightning.pytorch.loggers import TensorBoardLogger
+from lightning.pytorch.utilities import rank_zero_only
+from torch import Tensor
+
+from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
+from brdiv.play import Episodes, cross_play
+from brdiv.plots import as_image, cross_play_heatmap
+from brdiv.tables import print_cross_play
+
+FIELDS = ("step", "teammate", "best_response", "mean_return", "mean_length", "episodes")
+
+
+class CrossPlay(Callback):
+    """Plays all K x K pairs every so often: TensorBoard image and scalars, `cross_play.csv`, at the end `cross_play.png`.
+
+    Args:
+        every: Environment steps between two measurements; 0 measures at the end only.
+        episodes: Episodes of each pair.
+        final_episodes: Episodes of each pair at the end of the run.
+
+    """
+
+    def __init__(self, every: int = 250_000, episodes: int = 32, final_episodes: int = 256) -> None:
+        for name, value, least in (("every", every, 0), ("episodes", episodes, 1), ("final_episodes", final_episodes, 1)):
+            if value < least:
+                raise ValueError(f"cross_play.{name} is {value}: it must be at least {least}")
+        self.every = every
+        self.episodes = episodes
+        self.final_episodes = final_episodes
+        self.due = every
+
+    @rank_zero_only
+    def on_train_batch_end(self, trainer: Trainer, module: LightningModule, *_: object) -> None:
+        """Measure when due."""
+        if self.every and module.env_steps >= self.due:
+            self.due = (module.env_steps // self.every + 1) * self.every
+            self.measure(trainer, module, self.episodes)
+
+    @rank_zero_only
+    def on_train_end(self, trainer: Trainer, module: LightningModule) -> None:
+        """Measure the finished population once more, with more episodes, and show it."""
+        matrix = self.measure(trainer, module, self.final_episodes)
+        if trainer.log_dir is not None:
+            title = f"{type(trainer.datamodule.game).__name__}, {module.env_steps:,} steps"
+            cross_play_heatmap(matrix, title).savefig(Path(trainer.log_dir, "cross_play.png"), dpi=150)
+        print_cross_play(matrix)
+
+    def measure(self, trainer: Trainer, module: LightningModule, episodes: int) -> Tensor:
+        """Play every pair and record the mean returns, which are given back as ``[K, K]``.
+
+        The generator is made here from the step alone: measuring more or less often must not change the training.
+        """
+        generator = torch.Generator(module.device).manual_seed(module.env_steps)
+        played = cross_play(trainer.datamodule.game, module.population, module.population.n_types, episodes, generator)
+        matrix = played.returns.mean(-1)
+        own_lengths = played.lengths.diagonal().float()
+        module.write(
+            {
+                "cross_play/mean_diagonal": mean_diagonal(matrix),
+                "cross_play/mean_off_diagonal": mean_off_diagonal(matrix),
+                "cross_play/brdiv": best_response_diversity(matrix),
+                "cross_play/self_play_length": own_lengths.mean(),
+            }
+        )
+        image = as_image(cross_play_heatmap(matrix, f"{module.env_steps:,} steps"))
+        for logger in trainer.loggers:
+            if isinstance(logger, TensorBoardLogger):
+                logger.experiment.add_image("cross_play", image, module.env_steps, dataformats="HWC")
+        if trainer.log_dir is not None:
+            append_rows(Path(trainer.log_dir, "cross_play.csv"), module.env_steps, played)
+        return matrix
+
+
+def append_rows(path: Path, step: int, played: Episodes) -> None:
+    """Add one line a pair to a tidy CSV file; ids are counted from 1, as in the paper."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    returns, lengths = played.returns.mean(-1).tolist(), played.lengths.float().mean(-1).tolist()
+    new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.writer(file)
+        if new:
+            writer.writerow(FIELDS)
+        for i, row in enumerate(returns):
+            for j, value in enumerate(row):
+                cells = step, i + 1, j + 1, f"{value:.6g}", f"{lengths[i][j]:.6g}", played.returns.shape[-1]
+                writer.writerow(cells)

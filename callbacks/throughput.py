@@ -1,0 +1,29 @@
+"""How fast the run is."""
+
+import time
+
+from lightning import Callback, LightningModule, Trainer
+from lightning.pytorch.utilities import rank_zero_only
+
+
+class Throughput(Callback):
+    """Logs environment steps per second, all rows of all devices counted, since the last time it logged."""
+
+    def __init__(self) -> None:
+        self.since: tuple[float, int] | None = None
+
+    @rank_zero_only
+    def on_train_start(self, trainer: Trainer, module: LightningModule) -> None:
+        """Start the clock."""
+        self.since = (time.perf_counter(), module.env_steps)
+
+    @rank_zero_only
+    def on_train_batch_end(
+        self, trainer: Trainer, module: LightningModule, outputs: object, batch: object, batch_idx: int
+    ) -> None:
+        """Log with the losses."""
+        if self.since is None or (batch_idx + 1) % trainer.log_every_n_steps:
+            return
+        now, (then, steps) = time.perf_counter(), self.since
+        module.write({"throughput/env_steps_per_second": (module.env_steps - steps) / (now - then)})
+        self.since = (now, module.env_steps)

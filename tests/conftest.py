@@ -1,0 +1,31 @@
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+# Recorded play of the published environments is kept beside the checkout, not in it.
+TRACES = Path(os.environ.get("BRDIV_TRACES", Path(__file__).parents[2] / "shared" / "traces"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread():
+    torch.set_num_threads(1)
+
+
+@pytest.fixture
+def recorded():
+    def load(name: str) -> dict[str, torch.Tensor]:
+        path = TRACES / f"{name}.npz"
+        if not path.exists():
+            pytest.skip(f"recorded play {path.name} is not here; set BRDIV_TRACES to the folder that has it")
+        with np.load(path) as file:
+            return {key: torch.from_numpy(file[key]) for key in file.files if file[key].dtype.kind in "biuf"}
+
+    return load
+
+
+@pytest.fixture
+def generator():
+    return torch.Generator().manual_seed(0)

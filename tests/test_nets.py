@@ -1,0 +1,121 @@
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from brdiv.nets import Critic, Population, group, sample
+
+K, D, A = 3, 7, 5
+
+
+@pytest.fixture
+def population():
+    torch.manual_seed(0)
+    population = Population(K, D, A, hidden=[16, 8])
+    with torch.no_grad():
+        for parameter in population.parameters():
+            parameter.add_(0.1 * torch.randn_like(parameter))
+    return population
+
+
+def separate_mlps(population):
+    """The same 2K actors as ordinary networks, [seat][type]."""
+    mlps = []
+    for p in range(2 * K):
+        layers = []
+        for stacked in population.layers:
+            linear = nn.Linear(*stacked.weight.shape[1:])
+            linear.weight.data = stacked.weight.data[p].T.clone()
+            linear.bias.data = stacked.bias.data[p, 0].clone()
+            layers += [linear, nn.ReLU()]
+        mlps.append(nn.Sequential(*layers[:-1]))
+    return mlps[:K], mlps[K:]
+
+
+def batch(rows=50, steps=4):
+    return torch.randn(rows, steps, 2, D), torch.randint(K, (rows, steps, 2))
+
+
+def test_logits_and_gradients_are_those_of_separate_networks(population):
+    mlps = separate_mlps(population)
+    observation, ids = batch()
+    logits = population(observation, ids)
+    expected = torch.stack(
+        [
+            torch.stack([mlps[seat][i](o[seat]) for seat, i in enumerate(pair.tolist())])
+            for o, pair in zip(observation.flatten(0, 1), ids.flatten(0, 1), strict=True)
+        ]
+    ).view_as(logits)
+    assert torch.allclose(logits, expected, atol=1e-5)
+    weight = torch.randn_like(logits)
+    (logits * weight).sum().backward()
+    (expected * weight).sum().backward()
+    for number, stacked in enumerate(population.layers):
+        for p, mlp in enumerate(mlps[0] + mlps[1]):
+            assert torch.allclose(stacked.weight.grad[p].T, mlp[2 * number].weight.grad, atol=1e-4)
+            assert torch.allclose(stacked.bias.grad[p, 0], mlp[2 * number].bias.grad, atol=1e-4)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+@pytest.mark.parametrize("policy", [[0] * 9, [3, 1, 1, 0, 3, 3, 3, 3, 3, 3, 1], [2], list(range(4)) * 5])
+def test_groups_hold_every_sample_once_with_its_own_policy(policy, exact):
+    policy = torch.tensor(policy)
+    groups = group(policy, 4, exact)
+    assert len(groups.slot.unique()) == len(policy)
+    row = groups.slot // groups.size
+    assert int(row.max()) < groups.count
+    owner = torch.arange(4) if groups.owner is None else groups.owner
+    assert torch.equal(owner[row], policy)
+
+
+def test_groups_of_known_size_give_the_same_logits(population, monkeypatch):
+    observation, ids = batch()
+    exact = population(observation, ids)
+    monkeypatch.setattr("brdiv.nets.group", lambda policy, n, exact: group(policy, n, exact=False))
+    assert torch.allclose(population(observation, ids), exact, atol=1e-6)
+
+
+def test_every_actor_starts_orthogonal_and_near_uniform():
+    population = Population(K, D, A, hidden=[32, 32])
+    weight = population.layers[1].weight
+    for own in weight:
+        assert torch.allclose(own @ own.T, 2 * torch.eye(32), atol=1e-4)
+    assert not torch.allclose(weight[0], weight[1])
+    probabilities = population(*batch()).softmax(-1)
+    assert (probabilities - 1 / A).abs().max() < 0.05
+
+
+def test_sampling_follows_the_probabilities(generator):
+    logits = torch.tensor([0.1, 0.2, 0.3, 0.4]).log().expand(200_000, 4)
+    shares = torch.bincount(sample(logits, generator), minlength=4) / 200_000
+    assert torch.allclose(shares, torch.tensor([0.1, 0.2, 0.3, 0.4]), atol=0.005)
+
+
+def test_sampling_is_repeatable_and_leaves_global_randomness_alone(population):
+    observation, ids = batch()
+    before = torch.get_rng_state()
+    draws = [population.act(observation, ids, torch.Generator().manual_seed(1)) for _ in range(2)]
+    assert torch.equal(*draws)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_the_critic_tells_pairs_apart():
+    critic = Critic(K, D, hidden=[16])
+    observation = torch.randn(1, 2, D).expand(K * K, 2, D)
+    pairs = torch.cartesian_prod(torch.arange(K), torch.arange(K))
+    assert critic(observation, pairs).shape == (K * K,)
+    assert len(critic(observation, pairs).unique()) == K * K
+
+
+@pytest.mark.parametrize("hidden", [[], [16, 0]])
+def test_layers_without_neurons_are_refused(hidden):
+    with pytest.raises(ValueError, match="hidden"):
+        Population(K, D, A, hidden)
+
+
+def test_copies_do_not_share_weights(population):
+    other = copy.deepcopy(population)
+    with torch.no_grad():
+        other.layers[0].weight.zero_()
+    assert population.layers[0].weight.abs().sum() > 0
