@@ -1,6 +1,10 @@
 """The command `brdiv`. Each command imports what it needs when it is called, so that help is instant."""
 
+import argparse
 import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
 
 from brdiv.version import __version__
 
@@ -10,7 +14,10 @@ usage: brdiv <command> [options]
 Generate teammates worth training against: populations for ad hoc teamwork by Best-Response Diversity.
 
 commands:
-  fit        train a population                     brdiv fit --config configs/reaching.yaml
+  fit      train a population                          brdiv fit --config configs/reaching.yaml
+  show     describe a population file and play it      brdiv show runs/reaching-brdiv-seed0/population.safetensors
+  seeds    train one config with many seeds and        brdiv seeds --config configs/reaching.yaml --seeds 0-9
+           print a table of how often it works
 
 options:
   -h, --help     this text; `brdiv <command> --help` lists the options of a command
@@ -18,18 +25,108 @@ options:
 """
 
 
+class OneLineParser(argparse.ArgumentParser):
+    """Answers a mistake with one line and exit code 2, and takes no abbreviated options."""
+
+    def __init__(self, command: str, description: str) -> None:
+        super().__init__(
+            prog=f"brdiv {command}",
+            description=description,
+            allow_abbrev=False,
+            formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """Leave out the usage."""
+        fail(message)
+
+
+def fail(message: object) -> NoReturn:
+    """Say what is wrong in one line and stop."""
+    print(f"brdiv: error: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def fit(arguments: list[str]) -> None:
+    """`brdiv fit`."""
+    from brdiv.training_cli import fit
+
+    fit(arguments)
+
+
+def show(arguments: list[str]) -> None:
+    """`brdiv show`."""
+    parser = OneLineParser("show", "Describe a population file, and measure its cross-play matrix by playing.")
+    parser.add_argument("file", type=Path, help="population file")
+    parser.add_argument("--episodes", type=int, default=256, help="episodes of each pair; 0 only describes")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the episodes")
+    parser.add_argument("--picture", type=Path, help="write the matrix as a picture (PNG, PDF or SVG)")
+    options = parser.parse_args(arguments)
+    if options.episodes < 0:
+        fail(f"episodes is {options.episodes}: it may not be negative")
+
+    import torch
+
+    from brdiv.play import cross_play
+    from brdiv.plots import cross_play_heatmap
+    from brdiv.populations import PopulationFileError, load_population
+    from brdiv.tables import print_about, print_cross_play
+
+    try:
+        population, game, about = load_population(options.file)
+    except (FileNotFoundError, PopulationFileError) as error:
+        fail(error)
+    print_about(about)
+    if options.episodes:
+        generator = torch.Generator().manual_seed(options.seed)
+        matrix = cross_play(game, population, population.n_types, options.episodes, generator).returns.mean(-1)
+        print_cross_play(matrix)
+        if options.picture:
+            cross_play_heatmap(matrix, type(game).__name__).savefig(options.picture, dpi=150)
+            print(f"picture {options.picture}")
+
+
+def seeds(arguments: list[str]) -> None:
+    """`brdiv seeds`."""
+    parser = OneLineParser(
+        "seeds",
+        "Train one config with many seeds and print a table of the populations. Options that are not listed here go to "
+        "`brdiv fit`. Seeds that are already done are not trained again.",
+    )
+    parser.add_argument("--config", action="append", required=True, help="config file; may be repeated")
+    parser.add_argument("--seeds", default="0-9", help="numbers and ranges, as in 0-9 or 1,4,7")
+    parser.add_argument("--jobs", type=int, default=2, help="how many to train at a time, on one thread each")
+    parser.add_argument("--folder", type=Path, help="where runs go (default: runs/seeds-<config>)")
+    options, rest = parser.parse_known_args(arguments)
+    if options.jobs < 1:
+        fail(f"jobs is {options.jobs}: at least one is needed")
+
+    from brdiv.configs import find_config
+    from brdiv.seeds import parse_seeds, train_seeds
+    from brdiv.tables import print_seeds
+
+    try:
+        configs = [find_config(name) for name in options.config]
+        numbers = parse_seeds(options.seeds)
+        folder = options.folder or Path("runs", "seeds-" + "-".join(config.stem for config in configs))
+        passed_on = [part for config in configs for part in ("--config", str(config))] + rest
+        print(f"training {len(numbers)} seeds, {options.jobs} at a time; logs are in {folder}")
+        print_seeds(train_seeds(numbers, folder, passed_on, options.jobs))
+    except (FileNotFoundError, ValueError, RuntimeError) as error:
+        fail(error)
+
+
+COMMANDS: dict[str, Callable[[list[str]], None]] = {"fit": fit, "show": show, "seeds": seeds}
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Run the command named by the first argument."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    command, rest = (arguments[0], arguments[1:]) if arguments else ("--help", [])
+    command, *rest = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
     if command in {"-h", "--help"}:
         print(HELP, end="")
     elif command == "--version":
         print(f"brdiv {__version__}")
-    elif command == "fit":
-        from brdiv.training_cli import fit
-
-        fit(rest)
+    elif command in COMMANDS:
+        COMMANDS[command](rest)
     else:
-        print(f"brdiv: error: no command {command!r}; see brdiv --help", file=sys.stderr)
-        sys.exit(2)
+        fail(f"no command {command!r}; see brdiv --help")

@@ -1,6 +1,7 @@
 """The stream of rollouts: one collector over self-play and cross-play rows, strictly on-policy."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import torch
@@ -40,7 +41,7 @@ class RolloutData(LightningDataModule):
     Args:
         game: The game to play.
         n_types: Size of the population, K. Set by the model's.
-        cross_play: Whether the objective learns from cross-play. Set by the objective; without it, all rows are self-play.
+        cross_play: Whether the objective learns from cross-play. Set by it; without, all rows are self-play.
         self_play_rows: Environments in which a teammate plays with its own best response.
         cross_play_rows: Environments in which it plays with another's.
         window: Steps of every row between two updates; also the n of the n-step returns.
@@ -94,7 +95,9 @@ class RolloutData(LightningDataModule):
 
     def train_dataloader(self) -> RolloutStream:
         """Start the environments on the model's device and stream what they play."""
-        trainer, module = self.trainer, self.trainer.lightning_module
+        trainer = self.trainer
+        assert trainer is not None, "a stream needs the model that plays it"
+        module: Any = trainer.lightning_module
         collector = make_collector(self.game, self.pairing, module.population, self.window, module.device,
                                    seed=[self.seed, trainer.global_rank])  # fmt: skip
         return RolloutStream(collector, self.steps // (self.steps_per_update * trainer.world_size))

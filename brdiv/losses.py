@@ -1,4 +1,4 @@
-"""The losses of Algorithm 2 as functions of tensors. Every one is a mean over self-play and cross-play samples alike."""
+"""The losses of Algorithm 2 as functions of tensors. Each is one mean over self-play and cross-play."""
 
 from torch import Tensor
 

@@ -102,7 +102,7 @@ class TeammateGenerator(LightningModule):
         entropy_weight = linear(*self.entropy_weights, progress=batch_idx / self.trainer.num_training_batches)
         losses = self.losses(rollout, entropy_weight)
         self.env_steps += rollout.numel() * self.trainer.world_size
-        if batch_idx % self.trainer.log_every_n_steps == 0:
+        if batch_idx % self.trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
             self.write({f"loss/{name}": loss.detach() for name, loss in losses.items()})
         return torch.stack(list(losses.values())).sum()
 

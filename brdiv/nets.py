@@ -1,5 +1,6 @@
 """The actors pi^1..pi^K, pi^-1..pi^-K as one stack of weights, and the ID-conditioned critic V(s, i, j)."""
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -37,8 +38,8 @@ class StackedLinear(nn.Module):
 class Population(nn.Module):
     """2K separate actors: policy k of seat 0 is teammate pi^k, policy k of seat 1 its best response pi^-k.
 
-    Each is an MLP with ReLU on its seat's own view. Their weights are stacked, so all of them run as one batched product
-    per layer over rows grouped by policy.
+    Each is an MLP with ReLU on its seat's own view. Their weights are stacked, so all of them run as one batched
+    product per layer over rows grouped by policy.
     """
 
     def __init__(self, n_types: int, observation_size: int, n_actions: int, hidden: Sequence[int] = (128, 128)) -> None:
@@ -61,9 +62,9 @@ class Population(nn.Module):
         """Logits ``[..., 2, A]`` of the policies ``ids [..., 2]`` name, on ``observation [..., 2, D]``."""
         seat = torch.arange(SEATS, device=ids.device) * self.n_types
         groups = group((ids + seat).flatten(), SEATS * self.n_types, exact=ids.device.type == "cpu")
-        x = observation.new_zeros(groups.count * groups.size, self.observation_size)
+        x = observation.new_zeros(groups.number * groups.size, self.observation_size)
         x = x.index_copy(0, groups.slot, observation.reshape(-1, self.observation_size))
-        x = x.view(groups.count, groups.size, -1)
+        x = x.view(groups.number, groups.size, -1)
         *inner, last = self.layers
         for layer in inner:
             x = layer(x, groups.owner).relu()
@@ -77,12 +78,12 @@ class Population(nn.Module):
 
 
 class Groups(NamedTuple):
-    """Where N samples stand in a padded table ``[count, size]`` whose rows each hold samples of one policy."""
+    """Where N samples stand in a padded table ``[number, size]`` whose rows each hold samples of one policy."""
 
     slot: Tensor  # [N] place in the flattened table
-    count: int
+    number: int
     size: int
-    owner: Tensor | None  # [count] the policy of each row; None where row p is policy p's
+    owner: Tensor | None  # [number] the policy of each row; None where row p is policy p's
 
 
 def group(policy: Tensor, n_policies: int, exact: bool) -> Groups:
@@ -94,18 +95,20 @@ def group(policy: Tensor, n_policies: int, exact: bool) -> Groups:
     """
     counts = torch.bincount(policy, minlength=n_policies)
     if exact:
-        count, size, owner = n_policies, int(counts.max()), None
+        number, size, owner = n_policies, int(counts.max()), None
         first = torch.arange(n_policies, device=policy.device)
     else:
-        count, size = 2 * n_policies, -(-len(policy) // n_policies)
+        number, size = 2 * n_policies, -(-len(policy) // n_policies)
         end = ((counts + size - 1) // size).cumsum(0)
         first = functional.pad(end, (1, -1))
-        owner = torch.searchsorted(end, torch.arange(count, device=policy.device), right=True).clamp(max=n_policies - 1)
+        owner = torch.searchsorted(end, torch.arange(number, device=policy.device), right=True).clamp(
+            max=n_policies - 1
+        )
     order = policy.argsort(stable=True)
     grouped = policy[order]
     rank = torch.arange(len(policy), device=policy.device) - (counts.cumsum(0) - counts)[grouped]
     slot = torch.empty_like(policy).index_copy_(0, order, first[grouped] * size + rank)
-    return Groups(slot, count, size, owner)
+    return Groups(slot, number, size, owner)
 
 
 def sample(logits: Tensor, generator: torch.Generator | None = None) -> Tensor:
@@ -123,7 +126,7 @@ class Critic(nn.Module):
         self.n_types = n_types
         sizes = [SEATS * (observation_size + n_types), *hidden]
         layers: list[nn.Module] = []
-        for n_in, n_out in zip(sizes[:-1], sizes[1:], strict=True):
+        for n_in, n_out in itertools.pairwise(sizes):
             layers += [orthogonal_linear(n_in, n_out, math.sqrt(2)), nn.ReLU()]
         self.layers = nn.Sequential(*layers, orthogonal_linear(sizes[-1], 1, 1.0))
 

@@ -16,10 +16,10 @@ def cross_play_heatmap(matrix: Tensor, title: str = "", names: Sequence[str] | N
     names = names or [str(k + 1) for k in range(n_types)]
     figure = Figure(figsize=(1.6 + 0.62 * n_types, 1.5 + 0.62 * n_types), layout="constrained")
     axes = figure.add_subplot()
-    image = axes.imshow(values, cmap="viridis", vmin=0.0, vmax=max(1.0, float(values.max())))
-    middle = image.norm.vmax / 2
+    top = max(1.0, float(values.max()))
+    image = axes.imshow(values, cmap="viridis", vmin=0.0, vmax=top)
     for i, j in np.ndindex(values.shape):
-        ink = "white" if values[i, j] < middle else "black"
+        ink = "white" if values[i, j] < top / 2 else "black"
         axes.text(j, i, f"{values[i, j]:.2f}", ha="center", va="center", color=ink, fontsize=9)
     axes.set_xticks(range(n_types), [f"$\\pi^{{-{name}}}$" for name in names])
     axes.set_yticks(range(n_types), [f"$\\pi^{{{name}}}$" for name in names])

@@ -107,7 +107,7 @@ def find_game(name: str) -> type[Game]:
     own = getattr(brdiv.envs, name, None)
     if isinstance(own, type) and issubclass(own, Game):
         return own
-    for game in subclasses(Game):
+    for game in subclasses(Game):  # type: ignore[type-abstract]
         if game.__name__ == name:
             return game
     raise ValueError(f"it plays {name}, which is not known here; import the module that defines it first")

@@ -7,8 +7,8 @@ from torch import Tensor
 def n_step_returns(reward: Tensor, next_value: Tensor, terminated: Tensor, truncated: Tensor, gamma: float) -> Tensor:
     """Discounted return ``[B, T]`` of every step to the end of its window or episode (the target of Eq. 7).
 
-    A terminated episode is worth nothing more. One that ran out of time, or out of window, goes on in expectation, so it
-    is continued with ``next_value [B, T]``, the value of the true next observation (before any reset).
+    A terminated episode is worth nothing more. One that ran out of time, or out of window, goes on in expectation, so
+    it is continued with ``next_value [B, T]``, the value of the true next observation (before any reset).
 
     All arguments are ``[B, T]``: reward, next_value (read only where an episode is cut), terminated, truncated.
     """

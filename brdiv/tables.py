@@ -1,10 +1,43 @@
 """What is printed in the terminal as a table."""
 
+from collections.abc import Iterable, Mapping
+from statistics import mean
+from typing import Any
+
 from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 
 from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
+from brdiv.seeds import SeedResult
+
+
+def print_about(about: Mapping[str, Any]) -> None:
+    """Print a population file's description of itself."""
+    method, game = about.get("method", {}), about["game"]
+    lines = {
+        "game": describe_class(game),
+        "method": describe_class(method) if method else "unknown",
+        "teammates": about["n_types"],
+        "hidden layers": " - ".join(map(str, about["hidden"])),
+        "seed": about.get("seed", "unknown"),
+        "trained for": f"{about['steps']:,} environment steps" if "steps" in about else "unknown",
+        "written by": f"brdiv {about['version']}",
+    }
+    if not about.get("finished", True):
+        lines["trained for"] += ", then cut short"
+    for name, value in lines.items():
+        print(f"{name:>14}  {value}")
+
+
+def describe_class(entry: Mapping[str, Any]) -> str:
+    """Write a class with its settings as it would be called.
+
+    >>> describe_class({"name": "BRDiv", "settings": {"cross_play_weight": 2.5}})
+    'BRDiv(cross_play_weight=2.5)'
+    """
+    settings = ", ".join(f"{name}={value}" for name, value in entry.get("settings", {}).items())
+    return f"{entry['name']}({settings})"
 
 
 def print_cross_play(matrix: Tensor) -> None:
@@ -23,3 +56,30 @@ def print_cross_play(matrix: Tensor) -> None:
         f"BRDiv {best_response_diversity(matrix):.2f}",
         highlight=False,
     )
+
+
+def print_seeds(results: Iterable[SeedResult]) -> list[SeedResult]:
+    """Print one line a seed as results come in, then what they amount to."""
+    console = Console(highlight=False)
+    console.print(
+        f"{'seed':>4} {'strategies':>11} {'diagonal':>9} {'off-diag.':>10} {'BRDiv':>7} {'SP steps':>9}", style="bold"
+    )
+    done = []
+    for r in results:
+        found = f"{r.strategies} of {r.n_types}" if r.strategies is not None else "-"
+        console.print(
+            f"{r.seed:>4} {found:>11} {r.diagonal:>9.3f} {r.off_diagonal:>10.3f} {r.brdiv:>7.2f} {r.length:>9.2f}"
+        )
+        done.append(r)
+    good = [r for r in done if r.complete]
+    console.print(f"\n{len(good)} of {len(done)} seeds gave every teammate a strategy of its own", style="bold")
+    if good:
+        diagonal, off_diagonal, length = (
+            [getattr(r, name) for r in good] for name in ("diagonal", "off_diagonal", "length")
+        )
+        console.print(
+            f"in those: diagonal {mean(diagonal):.3f} (lowest {min(diagonal):.3f}), "
+            f"off-diagonal {mean(off_diagonal):.3f} (highest {max(off_diagonal):.3f}), "
+            f"self-play episode {mean(length):.2f} steps (longest {max(length):.2f})"
+        )
+    return done

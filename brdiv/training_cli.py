@@ -2,21 +2,34 @@
 
 import logging
 import os
+import pydoc
 import sys
 import warnings
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NoReturn
 
 import torch
 from lightning.pytorch.cli import ArgsType, LightningArgumentParser, LightningCLI, SaveConfigCallback
 from lightning.pytorch.loggers import TensorBoardLogger
 
+import brdiv.envs
 import brdiv.objectives
 from brdiv.callbacks import CrossPlay, PopulationExport, StepProgress, Throughput
-from brdiv.data import RolloutData
-from brdiv.module import TeammateGenerator
 from brdiv.configs import find_config
+from brdiv.data import RolloutData
+from brdiv.envs import Game
+from brdiv.module import TeammateGenerator
+from brdiv.objectives import Objective
 
+
+def class_names(module: ModuleType, parent: type) -> list[str]:
+    """Names of the classes below ``parent`` that a module exports."""
+    exported = {name: getattr(module, name) for name in module.__all__}
+    return [name for name, item in exported.items() if isinstance(item, type) and parent in item.__mro__[1:]]
+
+
+CLASSES = {"data.game": class_names(brdiv.envs, Game), "model.objective": class_names(brdiv.objectives, Objective)}
 DESCRIPTION = "Train a population of teammates, each of which needs a different best response."
 
 
@@ -27,7 +40,12 @@ class OneLineParser(LightningArgumentParser):
         super().__init__(*args, **{**kwargs, "allow_abbrev": False})
 
     def error(self, message: str, ex: Exception | None = None) -> NoReturn:
-        """Fold the message into one line."""
+        """Fold the message into one line, and name the choices where a class isn't known."""
+        for key, choices in CLASSES.items():
+            if f'key "{key}"' in message and "Got value: None" in message:
+                message = f"{key} is missing: give a --config, or one of {', '.join(choices)}"
+            elif f'key "{key}"' in message and "import path" in message:
+                message = f"{key}: no such class; known are {', '.join(choices)}, or give a dotted import path"
         print(f"brdiv: error: {' '.join(message.split())}", file=sys.stderr)
         sys.exit(2)
 
@@ -94,8 +112,8 @@ class TrainingCLI(LightningCLI):
 
 
 def wants_cross_play(objective: Any) -> bool:
-    """Look up whether the objective's class learns from cross-play."""
-    return bool(getattr(brdiv.objectives, class_name(objective), brdiv.objectives.Objective).cross_play)
+    """Look up whether the objective's class learns from cross-play; where there is none, the parser complains later."""
+    return objective is None or bool(pydoc.locate(objective.class_path).cross_play)  # type: ignore[attr-defined]
 
 
 def class_name(setting: Any) -> str:
@@ -166,4 +184,6 @@ def quieten() -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
     logging.getLogger("lightning.fabric").setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", message="LightningCLI's args parameter")
+    warnings.filterwarnings("ignore", message=".*LeafSpec")
     warnings.filterwarnings("ignore", module="torchrl|tensordict")

@@ -4,12 +4,13 @@ import csv
 from pathlib import Path
 
 import torch
-from lightning import Callback, LightningModule, Trainer
+from lightning import Callback, Trainer
 from lightning.pytorch.loggers import TensorBoardLogger
 from lightning.pytorch.utilities import rank_zero_only
 from torch import Tensor
 
 from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
+from brdiv.module import TeammateGenerator
 from brdiv.play import Episodes, cross_play
 from brdiv.plots import as_image, cross_play_heatmap
 from brdiv.tables import print_cross_play
@@ -18,7 +19,9 @@ FIELDS = ("step", "teammate", "best_response", "mean_return", "mean_length", "ep
 
 
 class CrossPlay(Callback):
-    """Plays all K x K pairs every so often: TensorBoard image and scalars, `cross_play.csv`, at the end `cross_play.png`.
+    """Plays all K x K pairs every so often and at the end.
+
+    Writes TensorBoard images and scalars, `cross_play.csv`, and at the end `cross_play.png`.
 
     Args:
         every: Environment steps between two measurements; 0 measures at the end only.
@@ -28,7 +31,11 @@ class CrossPlay(Callback):
     """
 
     def __init__(self, every: int = 250_000, episodes: int = 32, final_episodes: int = 256) -> None:
-        for name, value, least in (("every", every, 0), ("episodes", episodes, 1), ("final_episodes", final_episodes, 1)):
+        for name, value, least in (
+            ("every", every, 0),
+            ("episodes", episodes, 1),
+            ("final_episodes", final_episodes, 1),
+        ):
             if value < least:
                 raise ValueError(f"cross_play.{name} is {value}: it must be at least {least}")
         self.every = every
@@ -37,28 +44,28 @@ class CrossPlay(Callback):
         self.due = every
 
     @rank_zero_only
-    def on_train_batch_end(self, trainer: Trainer, module: LightningModule, *_: object) -> None:
+    def on_train_batch_end(self, trainer: Trainer, module: TeammateGenerator, *_: object) -> None:
         """Measure when due."""
         if self.every and module.env_steps >= self.due:
             self.due = (module.env_steps // self.every + 1) * self.every
             self.measure(trainer, module, self.episodes)
 
     @rank_zero_only
-    def on_train_end(self, trainer: Trainer, module: LightningModule) -> None:
+    def on_train_end(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Measure the finished population once more, with more episodes, and show it."""
         matrix = self.measure(trainer, module, self.final_episodes)
         if trainer.log_dir is not None:
-            title = f"{type(trainer.datamodule.game).__name__}, {module.env_steps:,} steps"
+            title = f"{type(trainer.datamodule.game).__name__}, {module.env_steps:,} steps"  # type: ignore[attr-defined]
             cross_play_heatmap(matrix, title).savefig(Path(trainer.log_dir, "cross_play.png"), dpi=150)
         print_cross_play(matrix)
 
-    def measure(self, trainer: Trainer, module: LightningModule, episodes: int) -> Tensor:
+    def measure(self, trainer: Trainer, module: TeammateGenerator, episodes: int) -> Tensor:
         """Play every pair and record the mean returns, which are given back as ``[K, K]``.
 
         The generator is made here from the step alone: measuring more or less often must not change the training.
         """
         generator = torch.Generator(module.device).manual_seed(module.env_steps)
-        played = cross_play(trainer.datamodule.game, module.population, module.population.n_types, episodes, generator)
+        played = cross_play(trainer.datamodule.game, module.population, module.population.n_types, episodes, generator)  # type: ignore[attr-defined]
         matrix = played.returns.mean(-1)
         own_lengths = played.lengths.diagonal().float()
         module.write(

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from lightning import Callback, LightningModule, Trainer
+from lightning import Callback, Trainer
 from lightning.pytorch.utilities import rank_zero_only
 
+from brdiv.module import TeammateGenerator
 from brdiv.populations import save_population
 
 
@@ -20,21 +21,21 @@ class PopulationExport(Callback):
         self.name = name
 
     @rank_zero_only
-    def on_train_end(self, trainer: Trainer, module: LightningModule) -> None:
+    def on_train_end(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Export the finished population."""
         self.export(trainer, module, finished=True)
 
     @rank_zero_only
-    def on_exception(self, trainer: Trainer, module: LightningModule, exception: BaseException) -> None:
+    def on_exception(self, trainer: Trainer, module: TeammateGenerator, exception: BaseException) -> None:
         """Save what there is."""
         if module.env_steps > 0:
             self.export(trainer, module, finished=False)
 
-    def export(self, trainer: Trainer, module: LightningModule, finished: bool) -> None:
+    def export(self, trainer: Trainer, module: TeammateGenerator, finished: bool) -> None:
         """Write the file, with how it was made."""
         if trainer.log_dir is None:
             return
-        data, objective = trainer.datamodule, module.objective
+        data, objective = trainer.datamodule, module.objective  # type: ignore[attr-defined]
         about = {
             "method": {"name": type(objective).__name__, "settings": objective.settings()},
             "seed": data.seed,

@@ -2,10 +2,12 @@
 
 import time
 
-from lightning import LightningModule, Trainer
+from lightning import Trainer
 from lightning.pytorch.callbacks import ProgressBar
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
+
+from brdiv.module import TeammateGenerator
 
 
 class StepProgress(ProgressBar):
@@ -33,7 +35,7 @@ class StepProgress(ProgressBar):
         """Stay silent."""
         self.enabled = False
 
-    def on_train_start(self, trainer: Trainer, module: LightningModule) -> None:
+    def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Start the clock and, in a terminal, the bar."""
         self.began, self.first_step = time.perf_counter(), module.env_steps
         self.printed = self.began
@@ -45,7 +47,7 @@ class StepProgress(ProgressBar):
             self.bar.start()
             self.task = self.bar.add_task("", total=self.total(trainer))
 
-    def on_train_batch_end(self, trainer: Trainer, module: LightningModule, *_: object) -> None:
+    def on_train_batch_end(self, trainer: Trainer, module: TeammateGenerator, *_: object) -> None:
         """Move the bar ten times a second at most, or print a line when it is time."""
         now = time.perf_counter()
         if not self.enabled or now - self.printed < (0.1 if self.bar is not None else self.seconds):
@@ -53,13 +55,13 @@ class StepProgress(ProgressBar):
         self.printed = now
         self.show(trainer, module)
 
-    def on_train_end(self, trainer: Trainer, module: LightningModule) -> None:
+    def on_train_end(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Show the last state and release the terminal."""
         if self.enabled:
             self.show(trainer, module)
         self.stop()
 
-    def on_exception(self, trainer: Trainer, module: LightningModule, exception: BaseException) -> None:
+    def on_exception(self, trainer: Trainer, module: TeammateGenerator, exception: BaseException) -> None:
         """Release the terminal."""
         self.stop()
 
@@ -69,11 +71,9 @@ class StepProgress(ProgressBar):
             self.bar.stop()
             self.bar = None
 
-    def show(self, trainer: Trainer, module: LightningModule) -> None:
+    def show(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Draw or print the present state."""
-        text = describe(
-            module.env_steps, self.total(trainer), self.first_step, time.perf_counter() - self.began
-        )
+        text = describe(module.env_steps, self.total(trainer), self.first_step, time.perf_counter() - self.began)
         if self.bar is not None:
             self.bar.update(self.task, completed=module.env_steps, description=text)
         else:
@@ -82,7 +82,7 @@ class StepProgress(ProgressBar):
     @staticmethod
     def total(trainer: Trainer) -> int:
         """Environment steps of the whole run."""
-        return trainer.num_training_batches * trainer.datamodule.steps_per_update * trainer.world_size
+        return trainer.num_training_batches * trainer.datamodule.steps_per_update * trainer.world_size  # type: ignore[attr-defined]
 
 
 def describe(step: int, total: int, first_step: int, seconds: float) -> str:

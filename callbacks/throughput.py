@@ -2,8 +2,10 @@
 
 import time
 
-from lightning import Callback, LightningModule, Trainer
+from lightning import Callback, Trainer
 from lightning.pytorch.utilities import rank_zero_only
+
+from brdiv.module import TeammateGenerator
 
 
 class Throughput(Callback):
@@ -13,16 +15,16 @@ class Throughput(Callback):
         self.since: tuple[float, int] | None = None
 
     @rank_zero_only
-    def on_train_start(self, trainer: Trainer, module: LightningModule) -> None:
+    def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Start the clock."""
         self.since = (time.perf_counter(), module.env_steps)
 
     @rank_zero_only
     def on_train_batch_end(
-        self, trainer: Trainer, module: LightningModule, outputs: object, batch: object, batch_idx: int
+        self, trainer: Trainer, module: TeammateGenerator, outputs: object, batch: object, batch_idx: int
     ) -> None:
         """Log with the losses."""
-        if self.since is None or (batch_idx + 1) % trainer.log_every_n_steps:
+        if self.since is None or (batch_idx + 1) % trainer.log_every_n_steps:  # type: ignore[attr-defined]
             return
         now, (then, steps) = time.perf_counter(), self.since
         module.write({"throughput/env_steps_per_second": (module.env_steps - steps) / (now - then)})

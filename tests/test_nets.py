@@ -64,7 +64,7 @@ def test_groups_hold_every_sample_once_with_its_own_policy(policy, exact):
     groups = group(policy, 4, exact)
     assert len(groups.slot.unique()) == len(policy)
     row = groups.slot // groups.size
-    assert int(row.max()) < groups.count
+    assert int(row.max()) < groups.number
     owner = torch.arange(4) if groups.owner is None else groups.owner
     assert torch.equal(owner[row], policy)
 

@@ -20,9 +20,9 @@ class Actor(Protocol):
 class Game(nn.Module):
     """Rules of a game for two seats with one team reward; seat 0 is the teammate's, seat 1 the learner's.
 
-    A game keeps no state: every method maps tensors with a leading batch of B rows to tensors with the same. Constants are
-    buffers, so `to(device)` moves the game. Constructor arguments are kept as attributes of the same name, so that a
-    population file can say which game it was made for.
+    A game keeps no state: every method maps tensors with a leading batch of B rows to tensors with the same. Constants
+    are buffers, so `to(device)` moves the game. Constructor arguments are kept as attributes of the same name, so that
+    a population file can say which game it was made for.
     """
 
     n_actions: int
@@ -36,7 +36,7 @@ class Game(nn.Module):
 
     @abstractmethod
     def step(self, state: TensorDict, action: Tensor) -> tuple[TensorDict, Tensor, Tensor]:
-        """Apply ``action [B, 2]``: next state ``[B]``, team reward ``[B]``, task done ``[B]`` (never the time limit)."""
+        """Apply ``action [B, 2]``: next state ``[B]``, team reward ``[B]``, task done ``[B]`` (not: time up)."""
 
     @abstractmethod
     def view(self, state: TensorDict) -> Tensor:
@@ -55,7 +55,7 @@ class Game(nn.Module):
         return self.encode(self.view(state))
 
     def outcome(self, state: TensorDict) -> Tensor | None:
-        """Say in which of several ways the task was done, ``[B]`` integers, -1 where it was not; None if there is one."""
+        """Say in which of several ways the task was done, ``[B]``, -1 where it was not; None if it isn't told."""
         return None
 
     def settings(self) -> dict[str, Any]:

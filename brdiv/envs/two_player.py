@@ -25,9 +25,9 @@ class IdDraw(Protocol):
 class TwoPlayerEnv(EnvBase):
     """B rows of a game behind TorchRL's interface, after its multi-agent key convention.
 
-    Keys: ``("agents", "observation") [B, 2, D]``, ``("agents", "action") [B, 2]``, ``state [B]`` (all there is to know, so
-    recorded play can be put back), ``clock [B, 1]``, ``ids [B, 2]``, ``reward``, ``done``, ``terminated``, ``truncated``, each
-    ``[B, 1]``. `terminated` says that the task is done, `truncated` that time is up on one that isn't.
+    Keys: ``("agents", "observation") [B, 2, D]``, ``("agents", "action") [B, 2]``, ``state [B]`` (all there is to know,
+    so recorded play can be put back), ``ids [B, 2]``, and ``clock``, ``reward``, ``done``, ``terminated``,
+    ``truncated``, each ``[B, 1]``. `terminated` means that the task is done, `truncated` that time is up before it was.
 
     Randomness comes from one generator of its own. A pairing draws ids when an episode starts; without one all are 0.
     """

@@ -15,21 +15,23 @@ if TYPE_CHECKING:
 class Objective(nn.Module):
     """Multi-agent A2C on self-play alone; a method overrides what it adds.
 
-    Constructor arguments are kept as attributes of the same name, so that a run can say how it was made. `n_types` comes
-    from the population and is set by `attach`.
+    Constructor arguments are kept as attributes of the same name, so that a run can say how it was made. `n_types`
+    comes from the population and is set by `attach`.
     """
 
     cross_play: bool = False
     """Whether the method learns from cross-play rows."""
 
-    n_types: int = 0
+    def __init__(self) -> None:
+        super().__init__()
+        self.n_types = 0
 
     def attach(self, n_types: int) -> None:
         """Learn the population's size before training starts."""
         self.n_types = n_types
 
     def slope(self, ids: Tensor) -> Tensor:
-        """What a unit of return of the pair ``ids [..., 2]`` is worth, ``[...]``; a unit of self-play is worth about 1."""
+        """Say what a unit of return of the pair ``ids [..., 2]`` is worth, ``[...]``; of self-play, about 1."""
         return torch.ones(ids.shape[:-1], device=ids.device)
 
     def bonus(self, rollout: TensorDictBase) -> Tensor | None:

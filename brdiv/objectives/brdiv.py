@@ -9,8 +9,8 @@ from brdiv.objectives.base import Objective
 class BRDiv(Objective):
     """Maximise BRDiv (Eq. 6) through the advantage of Eq. 8, which is linear in the one entry that was played.
 
-    The slopes 2K - 1 and -2 are divided by 2K - 1: a unit of self-play return is worth 1 as in every other method, so one
-    entropy bonus and one learning rate serve them all.
+    The slopes 2K - 1 and -2 are divided by 2K - 1: a unit of self-play return is worth 1 as in every other method, so
+    one entropy bonus and one learning rate serve them all.
 
     Args:
         cross_play_weight: Multiplies the slope of cross-play. 1 is Eq. 6 as written.

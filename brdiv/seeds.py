@@ -1,0 +1,107 @@
+"""One config, many seeds: how often it works."""
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
+from brdiv.play import cross_play, strategies
+from brdiv.populations import PopulationFileError, load_population
+
+FILE = "population.safetensors"
+
+
+class SeedResult(NamedTuple):
+    """What one seed's population does, measured anew from its file."""
+
+    seed: int
+    n_types: int
+    strategies: int | None  # distinct ways in which its teams do the task; None where the game has only one
+    diagonal: float
+    off_diagonal: float
+    brdiv: float
+    length: float  # of self-play episodes
+
+    @property
+    def complete(self) -> bool:
+        """Whether every teammate has a way of its own."""
+        return self.strategies is None or self.strategies == self.n_types
+
+
+def train_seeds(seeds: Sequence[int], folder: Path, fit_arguments: Sequence[str], jobs: int) -> Iterator[SeedResult]:
+    """Train each seed with `brdiv fit`, ``jobs`` at a time on one thread each, and measure it.
+
+    Seeds that finished before are not trained again. Each one's output goes to ``folder/seed<N>.log``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with ThreadPoolExecutor(jobs) as pool:
+        for seed, path in zip(seeds, pool.map(lambda s: train(s, folder, fit_arguments), seeds), strict=True):
+            yield measure(seed, path)
+
+
+def train(seed: int, folder: Path, fit_arguments: Sequence[str]) -> Path:
+    """Train one seed in a process of its own, unless its finished population is there; returns the population file."""
+    run = folder / f"seed{seed}"
+    path = run / FILE
+    if finished(path):
+        return path
+    number = 2
+    while run.exists():  # an unfinished attempt is kept, not overwritten
+        run = folder / f"seed{seed}-{number}"
+        path, number = run / FILE, number + 1
+    command = [sys.executable, "-m", "brdiv", "fit", *fit_arguments]
+    command += ["--seed_everything", str(seed), "--run", str(run), "--threads", "1"]
+    log = folder / f"{run.name}.log"
+    with log.open("w") as output:
+        code = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False).returncode
+    if code != 0:
+        lines = log.read_text().strip().splitlines()
+        raise RuntimeError(f"seed {seed} failed: {lines[-1] if lines else f'exit code {code}'} (all of it: {log})")
+    return path
+
+
+def finished(path: Path) -> bool:
+    """Whether a whole population of a whole run is there."""
+    try:
+        return bool(load_population(path).about.get("finished"))
+    except (FileNotFoundError, PopulationFileError):
+        return False
+
+
+def measure(seed: int, path: Path, episodes: int = 1000) -> SeedResult:
+    """Play every pair of a population file anew."""
+    population, game, _ = load_population(path)
+    played = cross_play(game, population, population.n_types, episodes, torch.Generator().manual_seed(seed))
+    matrix = played.returns.mean(-1)
+    found = set(strategies(played).tolist()) - {-1}
+    return SeedResult(
+        seed,
+        population.n_types,
+        len(found) if (played.outcomes >= 0).any() else None,
+        float(mean_diagonal(matrix)),
+        float(mean_off_diagonal(matrix)),
+        float(best_response_diversity(matrix)),
+        float(played.lengths.diagonal().float().mean()),
+    )
+
+
+def parse_seeds(text: str) -> list[int]:
+    """Read seeds as a list of numbers and ranges.
+
+    >>> parse_seeds("0-3,7")
+    [0, 1, 2, 3, 7]
+    """
+    seeds: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        if not first.isdigit() or (dash and not last.isdigit()):
+            raise ValueError(f"seeds {text!r}: give numbers and ranges, as in 0-9 or 1,4,7")
+        seeds += range(int(first), int(last or first) + 1)
+    if not seeds:
+        raise ValueError(f"seeds {text!r} names none")
+    return seeds
