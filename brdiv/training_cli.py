@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 import torch
+from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.cli import ArgsType, LightningArgumentParser, LightningCLI, SaveConfigCallback
 from lightning.pytorch.loggers import TensorBoardLogger
 
@@ -88,7 +89,7 @@ class TrainingCLI(LightningCLI):
         """Build everything; what a constructor refuses is the user's mistake, not a crash."""
         try:
             super().instantiate_classes()
-        except ValueError as error:
+        except (ValueError, MisconfigurationException) as error:
             self.parser.error(str(error))
 
     def instantiate_trainer(self, **kwargs: Any) -> Any:
@@ -99,6 +100,11 @@ class TrainingCLI(LightningCLI):
             folder = claim_folder(Path(config.run) if config.run else None, Path("runs", name.lower()))
             kwargs["logger"] = TensorBoardLogger(folder.parent, name=folder.name, version="")
             kwargs["default_root_dir"] = folder
+        built = self.config_init.fit
+        if built.trainer.enable_progress_bar is False:
+            # Lightning refuses a progress bar of ours beside this setting instead of heeding it.
+            built.trainer.enable_progress_bar = True
+            built.progress.disable()
         return super().instantiate_trainer(**kwargs)
 
     def after_fit(self) -> None:

@@ -3,10 +3,10 @@ import sys
 
 import pytest
 import yaml
+from brdiv.configs import shipped_configs
 
 import brdiv
 from brdiv.cli import main
-from brdiv.configs import shipped_configs
 from tests.training import train
 
 

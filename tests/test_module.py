@@ -20,7 +20,8 @@ def same(first, second):
 
 def test_same_seed_same_weights_bit_for_bit(tmp_path):
     first, again, other = (
-        weights(train(tmp_path / name, "--seed_everything", seed)) for name, seed in (("a", "3"), ("b", "3"), ("c", "4"))
+        weights(train(tmp_path / name, "--seed_everything", seed))
+        for name, seed in (("a", "3"), ("b", "3"), ("c", "4"))
     )
     assert same(first, again)
     assert not same(first, other)
@@ -64,7 +65,9 @@ def test_only_the_target_critic_escapes_the_optimiser():
 
 
 def test_the_entropy_weight_moves_over_the_run(monkeypatch):
-    module = TeammateGenerator(20, 5, BRDiv(), hidden=[16], entropy_weight=1.0, final_entropy_weight=0.0, entropy_hold=0.5)
+    module = TeammateGenerator(
+        20, 5, BRDiv(), hidden=[16], entropy_weight=1.0, final_entropy_weight=0.0, entropy_hold=0.5
+    )
     seen = []
     original = module.losses
     monkeypatch.setattr(module, "losses", lambda rollout, weight: seen.append(weight) or original(rollout, weight))

@@ -1,0 +1,27 @@
+import pytest
+
+from brdiv.module import TeammateGenerator
+from brdiv.populations import load_population
+from tests.training import train
+
+
+def test_the_file_says_how_it_was_made(tmp_path):
+    run = train(tmp_path / "run", "--seed_everything", "7", "--model.objective.cross_play_weight", "1.5")
+    about = load_population(run / "population.safetensors").about
+    assert about["method"] == {"name": "BRDiv", "settings": {"cross_play_weight": 1.5}}
+    assert (about["seed"], about["steps"], about["finished"]) == (7, 128 * 12, True)
+
+
+def test_a_run_that_fails_leaves_what_it_has(tmp_path, monkeypatch):
+    original = TeammateGenerator.training_step
+
+    def fail_late(self, rollout, batch_idx):
+        if batch_idx == 5:
+            raise RuntimeError("power cut")
+        return original(self, rollout, batch_idx)
+
+    monkeypatch.setattr(TeammateGenerator, "training_step", fail_late)
+    with pytest.raises(RuntimeError, match="power cut"):
+        train(tmp_path / "run")
+    about = load_population(tmp_path / "run" / "population.safetensors").about
+    assert (about["steps"], about["finished"]) == (128 * 5, False)

@@ -1,0 +1,92 @@
+"""The package list against the disk, the import arrows, and an installed wheel outside the checkout."""
+
+import ast
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+# What each part may import of ours; everything else would be an arrow pointing back.
+NUMBERS = {"metrics", "returns", "losses", "pairings", "schedules", "version", "configs"}
+ARROWS = {
+    **{name: set() for name in NUMBERS},
+    "envs": set(),
+    "nets": set(),
+    "objectives": {"metrics"},
+    "data": {"envs", "pairings"},
+    "module": {"nets", "losses", "returns", "objectives", "schedules"},
+    "play": {"envs", "nets"},
+    "populations": {"envs", "nets", "version"},
+    "plots": {"metrics"},
+    "seeds": {"metrics", "play", "populations"},
+    "tables": {"metrics", "seeds"},
+    "callbacks": NUMBERS | {"envs", "nets", "data", "module", "play", "populations", "plots", "tables"},
+}
+
+
+def sources(part):
+    folders = {"callbacks": ROOT / "callbacks", "configs": ROOT / "configs"}
+    folder = folders.get(part, ROOT / "brdiv" / part)
+    return sorted(folder.rglob("*.py")) if folder.is_dir() else [ROOT / "brdiv" / f"{part}.py"]
+
+
+def imported_parts(path):
+    """The parts of brdiv that a file imports, type-checking blocks left out."""
+    tree = ast.parse(path.read_text())
+    hints = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)]
+    skipped = {id(inner) for block in hints for inner in ast.walk(block)}
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("brdiv."):
+            yield node.module.split(".")[1]
+        elif isinstance(node, ast.Import):
+            yield from (name.name.split(".")[1] for name in node.names if name.name.startswith("brdiv."))
+
+
+@pytest.mark.parametrize("part", ARROWS)
+def test_no_import_points_back(part):
+    files = sources(part)
+    assert files
+    for path in files:
+        assert set(imported_parts(path)) <= ARROWS[part] | {part}, path
+
+
+def test_every_part_is_covered_by_an_arrow():
+    top = {path.stem for path in (ROOT / "brdiv").iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert top - {"__init__", "__main__", "__pycache__", "py", "cli", "training_cli"} <= set(ARROWS)
+
+
+def test_the_package_list_is_what_is_on_disk():
+    listed = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"])
+    on_disk = {"brdiv"} | {
+        "brdiv." + ".".join(path.parent.relative_to(ROOT / "brdiv").parts)
+        for path in (ROOT / "brdiv").rglob("__init__.py")
+        if path.parent != ROOT / "brdiv"
+    }
+    assert listed == on_disk | {"brdiv.callbacks", "brdiv.configs"}
+
+
+def test_an_installed_wheel_trains_outside_the_checkout(tmp_path):
+    def run(*command, **kwargs):
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, **kwargs)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet"]
+    run(*pip, "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(tmp_path), str(ROOT))
+    (wheel,) = tmp_path.glob("brdiv-*.whl")
+    run(*pip, "install", "--no-deps", "--target", str(tmp_path / "site"), str(wheel))
+    # The installed copy comes before the editable one of the environment the tests run in.
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+    where = run(sys.executable, "-c", "import brdiv.callbacks as c; print(c.__file__)", env=environment)
+    assert str(tmp_path / "site") in where
+    brdiv = [sys.executable, "-m", "brdiv", "fit", "--config", "configs/reaching.yaml", "--data.steps", "1280"]
+    out = run(*brdiv, "--cross_play.final_episodes", "1", env=environment)
+    assert "mean diagonal" in out
+    assert (tmp_path / "runs" / "reaching-brdiv-seed0" / "population.safetensors").exists()

@@ -1,0 +1,65 @@
+import pytest
+import torch
+
+from brdiv.envs import Reaching
+from brdiv.play import cross_play, play, strategies
+
+CORNERS = torch.tensor([[0, 0], [4, 4], [0, 4], [4, 0]])
+
+
+class CornerSeekers:
+    """Seat s of pair (i, j) walks straight to the corner its id names."""
+
+    def act(self, observation, ids, generator=None):
+        own = observation.view(*observation.shape[:-1], 4, 5).argmax(-1)[..., :2]
+        target = CORNERS[ids]
+        dx, dy = (target - own).unbind(-1)
+        along_x = torch.where(dx < 0, 1, 2)
+        along_y = torch.where(dy < 0, 3, 4)
+        return torch.where(dx != 0, along_x, torch.where(dy != 0, along_y, 0))
+
+
+def test_pairs_that_agree_are_paid_and_others_run_out_of_time(generator):
+    played = cross_play(Reaching(), CornerSeekers(), 4, 300, generator)
+    matrix = played.returns.mean(-1)
+    assert torch.equal(matrix, torch.diag(torch.tensor([1.0, 1.0, 0.75, 0.75])))
+    off_diagonal = ~torch.eye(4, dtype=torch.bool)
+    assert (played.lengths[off_diagonal] == 50).all()
+    # The later of two uniform starts in the inner square needs 125/27 steps on average to a corner.
+    assert played.lengths.diagonal().float().mean() == pytest.approx(4.63, abs=0.1)
+
+
+def test_strategies_name_the_goal_of_each_team(generator):
+    played = cross_play(Reaching(), CornerSeekers(), 4, 20, generator)
+    assert strategies(played).tolist() == [0, 1, 2, 3]
+
+
+def test_teams_that_fail_have_no_strategy(generator):
+    class Idle:
+        def act(self, observation, ids, generator=None):
+            return torch.zeros_like(ids)
+
+    played = cross_play(Reaching(), Idle(), 3, 20, generator)
+    assert strategies(played).tolist() == [-1, -1, -1]
+    assert played.returns.sum() == 0
+
+
+def test_every_row_is_exactly_one_episode(generator):
+    """Staying on a goal would pay again and again if play went on."""
+    game = Reaching(goals=[(x, y) for x in range(1, 4) for y in range(1, 4)], payoffs=[1.0] * 9)
+
+    class Idle:
+        def act(self, observation, ids, generator=None):
+            return torch.zeros_like(ids)
+
+    played = play(game, Idle(), torch.zeros(500, 2, dtype=torch.long), generator)
+    met = played.returns > 0
+    assert 0 < met.sum() < 500
+    assert (played.returns[met] == 1).all()
+    assert (played.lengths[met] == 1).all()
+    assert (played.outcomes[~met] == -1).all()
+
+
+def test_no_episodes_are_refused(generator):
+    with pytest.raises(ValueError, match="episodes is 0"):
+        cross_play(Reaching(), CornerSeekers(), 4, 0, generator)

@@ -1,0 +1,54 @@
+import pytest
+import torch
+
+from brdiv.cli import main
+from brdiv.envs import Reaching
+from brdiv.nets import Population
+from brdiv.populations import save_population
+from brdiv.seeds import measure, parse_seeds
+from tests.training import SMALL
+
+
+def test_seeds_are_trained_measured_and_not_trained_twice(tmp_path, capsys):
+    arguments = ["seeds", "--config", "reaching", "--seeds", "1-2", "--folder", str(tmp_path), "--data.steps", "256"]
+    arguments += [*SMALL[:-2], "--cross_play.final_episodes", "2"]
+    main(arguments)
+    out = capsys.readouterr().out
+    assert "of 2 seeds gave every teammate a strategy of its own" in out
+    files = [tmp_path / f"seed{seed}" / "population.safetensors" for seed in (1, 2)]
+    written = [file.stat().st_mtime_ns for file in files]
+    main(arguments)
+    assert [file.stat().st_mtime_ns for file in files] == written
+
+
+def test_a_seed_that_fails_says_why(tmp_path, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["seeds", "--config", "reaching", "--seeds", "1", "--folder", str(tmp_path), "--data.steps", "3"])
+    assert stop.value.code == 2
+    assert "seed 1 failed: brdiv: error: steps is 3" in capsys.readouterr().err
+
+
+def test_measuring_counts_distinct_strategies(tmp_path):
+    """Four teams that all walk up and left: one strategy, and cross-play as good as self-play."""
+    population = Population(4, 20, 5, [1])
+    with torch.no_grad():
+        for layer in population.layers:
+            layer.weight.zero_()
+        population.layers[-1].bias[..., 1] = 9.0
+        population.layers[-1].bias[..., 3] = 9.0
+    path = save_population(tmp_path / "p.safetensors", population, Reaching())
+    result = measure(3, path, episodes=50)
+    assert (result.seed, result.strategies, result.complete) == (3, 1, False)
+    assert result.diagonal == pytest.approx(1.0, abs=0.02)
+    assert result.off_diagonal == pytest.approx(1.0, abs=0.02)
+
+
+@pytest.mark.parametrize(("text", "seeds"), [("4", [4]), ("0-2", [0, 1, 2]), ("1,5-6", [1, 5, 6])])
+def test_seeds_are_numbers_and_ranges(text, seeds):
+    assert parse_seeds(text) == seeds
+
+
+@pytest.mark.parametrize("text", ["", "a", "3-", "-3", "1,,2", "5-2"])
+def test_other_seeds_are_refused(text):
+    with pytest.raises(ValueError, match="seeds"):
+        parse_seeds(text)
