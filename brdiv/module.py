@@ -25,6 +25,8 @@ class TeammateGenerator(LightningModule):
         objective: The method that generates teammates.
         n_types: Size of the population, K.
         hidden: Neurons in each hidden layer, of actors and critic alike.
+        policy_gain: Scale of the actors' last layer at the start. Near 0 all policies begin alike and near uniform;
+            above 1 each begins with habits of its own.
         learning_rate: Of Adam.
         gamma: Discount.
         tau: How far the target critic moves to the critic with each update.
@@ -43,6 +45,7 @@ class TeammateGenerator(LightningModule):
         objective: Objective,
         n_types: int = 4,
         hidden: Sequence[int] = (128, 128),
+        policy_gain: float = 0.01,
         learning_rate: float = 1e-4,
         gamma: float = 0.99,
         tau: float = 1e-3,
@@ -55,7 +58,7 @@ class TeammateGenerator(LightningModule):
         super().__init__()
         self.save_hyperparameters()
         check_ranges(learning_rate=learning_rate, gamma=gamma, tau=tau, entropy_hold=entropy_hold)
-        self.population = Population(n_types, observation_size, n_actions, hidden)
+        self.population = Population(n_types, observation_size, n_actions, hidden, policy_gain)
         self.critic = Critic(n_types, observation_size, hidden)
         self.target_critic = copy.deepcopy(self.critic).requires_grad_(False)
         self.objective = objective

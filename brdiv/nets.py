@@ -39,10 +39,18 @@ class Population(nn.Module):
     """2K separate actors: policy k of seat 0 is teammate pi^k, policy k of seat 1 its best response pi^-k.
 
     Each is an MLP with ReLU on its seat's own view. Their weights are stacked, so all of them run as one batched
-    product per layer over rows grouped by policy.
+    product per layer over rows grouped by policy. ``gain`` scales the last layer at the start: near 0 all policies
+    begin alike, above 1 they have habits of their own from the first step.
     """
 
-    def __init__(self, n_types: int, observation_size: int, n_actions: int, hidden: Sequence[int] = (128, 128)) -> None:
+    def __init__(
+        self,
+        n_types: int,
+        observation_size: int,
+        n_actions: int,
+        hidden: Sequence[int] = (128, 128),
+        gain: float = 0.01,
+    ) -> None:
         super().__init__()
         check_sizes(hidden)
         self.n_types = n_types
@@ -51,8 +59,7 @@ class Population(nn.Module):
         self.hidden = list(hidden)
         sizes = [observation_size, *hidden]
         stack = SEATS * n_types
-        # A small last layer starts every policy near uniform: no strategy is given up before it was tried.
-        gains = [math.sqrt(2)] * len(hidden) + [0.01]
+        gains = [math.sqrt(2)] * len(hidden) + [gain]
         self.layers = nn.ModuleList(
             StackedLinear(stack, n_in, n_out, gain)
             for n_in, n_out, gain in zip(sizes, [*hidden, n_actions], gains, strict=True)

@@ -26,10 +26,11 @@ def cross_play_heatmap(matrix: Tensor, title: str = "", names: Sequence[str] | N
     axes.set_xlabel("best response")
     axes.set_ylabel("teammate")
     summary = (
-        f"diagonal {mean_diagonal(matrix):.3f}   off-diagonal {mean_off_diagonal(matrix):.3f}   "
+        f"diagonal {mean_diagonal(matrix):.3f}, off-diagonal {mean_off_diagonal(matrix):.3f}, "
         f"BRDiv {best_response_diversity(matrix):.2f}"
     )
-    axes.set_title(f"{title}\n{summary}" if title else summary, fontsize=9)
+    # Above the whole figure: over the axes alone it would run into the colour bar.
+    figure.suptitle(f"{title}\n{summary}" if title else summary, fontsize=8)
     figure.colorbar(image, ax=axes, label="mean return", shrink=0.85)
     return figure
 

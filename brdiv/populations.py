@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 import brdiv.envs
@@ -55,7 +55,7 @@ def save_population(
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        save_file(weights, unfinished, metadata={KEY: json.dumps(description)})
+        unfinished.write_bytes(save(weights, metadata={KEY: json.dumps(description)}))
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -42,7 +42,7 @@ def describe_class(entry: Mapping[str, Any]) -> str:
 
 def print_cross_play(matrix: Tensor) -> None:
     """Print a cross-play matrix ``[K, K]`` and its summary."""
-    table = Table(title="Cross-play: mean return of teammate (row) with best response (column)", title_justify="left")
+    table = Table(title="cross-play: mean returns", title_justify="left")
     table.add_column("teammate", justify="right")
     for j in range(len(matrix)):
         table.add_column(f"BR {j + 1}", justify="right")

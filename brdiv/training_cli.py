@@ -31,7 +31,10 @@ def class_names(module: ModuleType, parent: type) -> list[str]:
 
 
 CLASSES = {"data.game": class_names(brdiv.envs, Game), "model.objective": class_names(brdiv.objectives, Objective)}
-DESCRIPTION = "Train a population of teammates, each of which needs a different best response."
+USAGE = "brdiv fit --config FILE [--config FILE ...] [--key value ...]"
+DESCRIPTION = """\
+Train a population of teammates, each of which needs a different best response. Every setting below can stand in a
+config file (shipped ones are found by name) or be given here; later ones win. --print_config shows what is used."""
 
 
 class OneLineParser(LightningArgumentParser):
@@ -61,6 +64,7 @@ class TrainingCLI(LightningCLI):
 
     def add_arguments_to_parser(self, parser: LightningArgumentParser) -> None:
         """Add our own options, and say each value in one place only."""
+        parser.description = DESCRIPTION
         parser.add_argument(
             "--run",
             type=str | None,
@@ -184,7 +188,7 @@ def fit(arguments: list[str]) -> None:
             "enable_model_summary": False,
         },
         parser_class=OneLineParser,
-        parser_kwargs={"prog": "brdiv", "description": DESCRIPTION},
+        parser_kwargs={"prog": "brdiv", "fit": {"usage": USAGE}},
         args=args,
     )
 
