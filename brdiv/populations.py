@@ -12,7 +12,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 import brdiv.envs
-from brdiv.envs import Game
+from brdiv.envs import Task
 from brdiv.nets import Population
 from brdiv.version import __version__
 
@@ -28,12 +28,12 @@ class SavedPopulation(NamedTuple):
     """What a population file holds."""
 
     population: Population
-    game: Game
+    game: Task
     about: dict[str, Any]  # n_types, hidden, method, seed, steps, version and so on
 
 
 def save_population(
-    path: str | os.PathLike[str], population: Population, game: Game, about: Mapping[str, Any] | None = None
+    path: str | os.PathLike[str], population: Population, game: Task, about: Mapping[str, Any] | None = None
 ) -> Path:
     """Write the population to ``path``, with ``about`` (method, seed, steps, ...: anything JSON can hold) beside it.
 
@@ -102,18 +102,18 @@ def read_description(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
     return about
 
 
-def find_game(name: str) -> type[Game]:
+def find_game(name: str) -> type[Task]:
     """Find a game by class name: one of brdiv's, or one that the caller has imported. A file never imports anything."""
     own = getattr(brdiv.envs, name, None)
-    if isinstance(own, type) and issubclass(own, Game):
+    if isinstance(own, type) and issubclass(own, Task):
         return own
-    for game in subclasses(Game):  # type: ignore[type-abstract]
+    for game in subclasses(Task):
         if game.__name__ == name:
             return game
     raise ValueError(f"it plays {name}, which is not known here; import the module that defines it first")
 
 
-def subclasses(parent: type[Game]) -> Iterable[type[Game]]:
+def subclasses(parent: type[Task]) -> Iterable[type[Task]]:
     """All classes below ``parent``."""
     for child in parent.__subclasses__():
         yield child

@@ -19,7 +19,7 @@ import brdiv.objectives
 from brdiv.callbacks import CrossPlay, PopulationExport, StepProgress, Throughput
 from brdiv.configs import find_config
 from brdiv.data import RolloutData
-from brdiv.envs import Game
+from brdiv.envs import Task
 from brdiv.module import TeammateGenerator
 from brdiv.objectives import Objective
 
@@ -30,7 +30,7 @@ def class_names(module: ModuleType, parent: type) -> list[str]:
     return [name for name, item in exported.items() if isinstance(item, type) and parent in item.__mro__[1:]]
 
 
-CLASSES = {"data.game": class_names(brdiv.envs, Game), "model.objective": class_names(brdiv.objectives, Objective)}
+CLASSES = {"data.game": class_names(brdiv.envs, Task), "model.objective": class_names(brdiv.objectives, Objective)}
 USAGE = "brdiv fit --config FILE [--config FILE ...] [--key value ...]"
 DESCRIPTION = """\
 Train a population of teammates, each of which needs a different best response. Every setting below can stand in a
@@ -170,6 +170,7 @@ def with_shipped_configs(arguments: list[str]) -> list[str]:
 def fit(arguments: list[str]) -> None:
     """Run `brdiv fit` with these arguments."""
     quieten()
+    sys.path.insert(0, "")  # so that games and objectives of one's own are found where one stands
     try:
         args: ArgsType = ["fit", *with_shipped_configs(arguments)]
     except FileNotFoundError as error:

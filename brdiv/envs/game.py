@@ -17,18 +17,30 @@ class Actor(Protocol):
         ...
 
 
-class Game(nn.Module):
-    """Rules of a game for two seats with one team reward; seat 0 is the teammate's, seat 1 the learner's.
+class Task(nn.Module):
+    """Something for two seats with one team reward to do; seat 0 is the teammate's, seat 1 the learner's.
 
-    A game keeps no state: every method maps tensors with a leading batch of B rows to tensors with the same. Constants
-    are buffers, so `to(device)` moves the game. Constructor arguments are kept as attributes of the same name, so that
-    a population file can say which game it was made for.
+    Constructor arguments are kept as attributes of the same name, so that a population file can say what it was made
+    for.
     """
 
     n_actions: int
     observation_size: int
-    view_size: int
     horizon: int
+
+    def settings(self) -> dict[str, Any]:
+        """Constructor arguments that build this task again."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+
+class Game(Task):
+    """A task whose rules are ours.
+
+    A game keeps no state: every method maps tensors with a leading batch of B rows to tensors with the same. Constants
+    are buffers, so `to(device)` moves the game.
+    """
+
+    view_size: int
 
     @abstractmethod
     def initial(self, rows: int, generator: torch.Generator) -> TensorDict:
@@ -57,7 +69,3 @@ class Game(nn.Module):
     def outcome(self, state: TensorDict) -> Tensor | None:
         """Say in which of several ways the task was done, ``[B]``, -1 where it was not; None if it isn't told."""
         return None
-
-    def settings(self) -> dict[str, Any]:
-        """Constructor arguments that build this game again."""
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}

@@ -49,35 +49,11 @@ class TwoPlayerEnv(EnvBase):
         self.pairing = pairing
         self.generator = torch.Generator(self.device)
         self.set_seed(seed)
-        self._make_specs()
-
-    def _make_specs(self) -> None:
-        rows, game = self.rows, self.game
         # A throw-away generator: asking for shapes must not use up the environment's own randomness.
         example = game.initial(rows, torch.Generator(self.device))
-        state = Composite(
-            {key: Unbounded(value.shape, dtype=value.dtype) for key, value in example.items()}, shape=[rows]
-        )
-        agents = Composite(observation=Unbounded((rows, 2, game.observation_size)), shape=[rows, 2])
-        n_types = self.pairing.n_types if self.pairing is not None else 1
-        self.observation_spec = Composite(
-            agents=agents,
-            state=state,
-            clock=Unbounded((rows, 1), dtype=torch.long),
-            ids=Categorical(n_types, shape=(rows, 2)),
-            shape=[rows],
-            device=self.device,
-        )
-        self.action_spec = Composite(
-            agents=Composite(action=Categorical(game.n_actions, shape=(rows, 2)), shape=[rows, 2]),
-            shape=[rows],
-            device=self.device,
-        )
-        self.reward_spec = Composite(reward=Unbounded((rows, 1)), shape=[rows], device=self.device)
-        flag = Binary(1, shape=(rows, 1), dtype=torch.bool)
-        self.done_spec = Composite(
-            done=flag, terminated=flag.clone(), truncated=flag.clone(), shape=[rows], device=self.device
-        )
+        state = {key: Unbounded(value.shape, dtype=value.dtype) for key, value in example.items()}
+        n_types = pairing.n_types if pairing is not None else 1
+        set_specs(self, game.observation_size, game.n_actions, n_types, state=Composite(state, shape=[rows]))
 
     def _set_seed(self, seed: int | None) -> None:
         if seed is not None:
@@ -113,3 +89,24 @@ class TwoPlayerEnv(EnvBase):
         agents = TensorDict({"observation": self.game.observe(state)}, [self.rows, 2], device=self.device)
         entries = {"agents": agents, "state": state, "clock": clock, "ids": ids, **flags}
         return TensorDict(entries, [self.rows], device=self.device)
+
+
+def set_specs(env: EnvBase, observation_size: int, n_actions: int, n_types: int, **further: Composite) -> None:
+    """Give an environment the specs of two players with ids and a clock, and of what else it shows."""
+    (rows,) = env.batch_size
+    env.observation_spec = Composite(
+        agents=Composite(observation=Unbounded((rows, 2, observation_size)), shape=[rows, 2]),
+        clock=Unbounded((rows, 1), dtype=torch.long),
+        ids=Categorical(n_types, shape=(rows, 2)),
+        **further,
+        shape=[rows],
+        device=env.device,
+    )
+    env.action_spec = Composite(
+        agents=Composite(action=Categorical(n_actions, shape=(rows, 2)), shape=[rows, 2]),
+        shape=[rows],
+        device=env.device,
+    )
+    env.reward_spec = Composite(reward=Unbounded((rows, 1)), shape=[rows], device=env.device)
+    flags = {name: Binary(1, shape=(rows, 1), dtype=torch.bool) for name in ("done", "terminated", "truncated")}
+    env.done_spec = Composite(flags, shape=[rows], device=env.device)
