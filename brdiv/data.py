@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from lightning import LightningDataModule
 from tensordict import TensorDictBase
-from tensordict.nn import TensorDictModule
 from torch import Tensor
-from torchrl.collectors import Collector
+from torchrl.collectors import BaseCollector
 
-from brdiv.envs import Actor, Game, TwoPlayerEnv
+from brdiv.collect import make_collector
+from brdiv.envs import Actor, Task, make_env
 from brdiv.pairings import Pairing
 
 
@@ -22,7 +22,7 @@ class RolloutStream:
     policy of one update ago.
     """
 
-    def __init__(self, collector: Collector, length: int) -> None:
+    def __init__(self, collector: BaseCollector, length: int) -> None:
         self.collector = collector
         self.length = length
 
@@ -52,7 +52,7 @@ class RolloutData(LightningDataModule):
 
     def __init__(
         self,
-        game: Game,
+        game: Task,
         n_types: int,
         cross_play: bool = True,
         self_play_rows: int = 32,
@@ -98,7 +98,7 @@ class RolloutData(LightningDataModule):
         trainer = self.trainer
         assert trainer is not None, "a stream needs the model that plays it"
         module: Any = trainer.lightning_module
-        collector = make_collector(self.game, self.pairing, module.population, self.window, module.device,
+        collector = collect(self.game, self.pairing, module.population, self.window, module.device,
                                    seed=[self.seed, trainer.global_rank])  # fmt: skip
         return RolloutStream(collector, self.steps // (self.steps_per_update * trainer.world_size))
 
@@ -107,28 +107,17 @@ class RolloutData(LightningDataModule):
         return batch
 
 
-def make_collector(
-    game: Game, pairing: Pairing, actor: Actor, window: int, device: torch.device, seed: list[int]
-) -> Collector:
-    """One collector over all rows: two, for self-play and cross-play, take 1.6 times as long a step (160 rows, CPU).
+def collect(
+    game: Task, pairing: Pairing, actor: Actor, window: int, device: torch.device, seed: list[int]
+) -> BaseCollector:
+    """Build the one collector over all rows: two, for self-play and cross-play, take 1.6 times as long a step.
 
     Environments and actions draw from a random stream each, both derived from ``seed``.
     """
     env_seed, action_seed = (int(s) for s in np.random.SeedSequence(seed).generate_state(2))
-    env = TwoPlayerEnv(game, pairing=pairing, device=device, seed=env_seed)
     generator = torch.Generator(device).manual_seed(action_seed)
 
     def act(observation: Tensor, ids: Tensor) -> Tensor:
         return actor.act(observation, ids, generator)
 
-    policy = TensorDictModule(act, in_keys=[("agents", "observation"), "ids"], out_keys=[("agents", "action")])
-    return Collector(
-        env,
-        policy,
-        frames_per_batch=pairing.rows * window,
-        total_frames=-1,
-        device=device,
-        auto_register_policy_transforms=False,
-        track_traj_ids=False,
-        trust_policy=True,
-    )
+    return make_collector(make_env(game, pairing, device, env_seed), act, window)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from lightning import Trainer
 
-from brdiv.data import RolloutData, make_collector
+from brdiv.data import RolloutData, collect
 from brdiv.envs import Reaching
 from brdiv.module import TeammateGenerator
 from brdiv.nets import Population
@@ -51,7 +51,7 @@ def spied():
 
 
 def test_every_batch_is_played_by_the_policy_it_updates(spied):
-    _, *acted_with = spied.population.acted_with  # the collector tries its policy once when it is built
+    acted_with = spied.population.acted_with
     assert len(acted_with) == 8 * len(spied.updated_from)
     for update, weights in enumerate(spied.updated_from):
         for acted in acted_with[8 * update : 8 * update + 8]:
@@ -72,15 +72,16 @@ def test_windows_go_on_where_the_last_one_stopped(spied):
         assert torch.equal(before["ids"][going_on, -1], after["ids"][going_on, 0])
 
 
-def collect(actor, seed, n=3):
-    collector = make_collector(Reaching(), Pairing(4, 4, 12), actor, 8, torch.device("cpu"), seed)
+def windows_of(actor, seed, n=3):
+    collector = collect(Reaching(), Pairing(4, 4, 12), actor, 8, torch.device("cpu"), seed)
     windows = iter(collector)
     return [next(windows).clone() for _ in range(n)]
 
 
 def test_same_seed_same_batches_and_each_rank_its_own():
     actor = Population(4, 50, 5, [16])
-    first, again, other_rank = collect(actor, [7, 0]), collect(copy.deepcopy(actor), [7, 0]), collect(actor, [7, 1])
+    first, again = windows_of(actor, [7, 0]), windows_of(copy.deepcopy(actor), [7, 0])
+    other_rank = windows_of(actor, [7, 1])
     for a, b in zip(first, again, strict=True):
         assert (a == b).all()
     assert not (first[0]["agents", "observation"] == other_rank[0]["agents", "observation"]).all()
