@@ -16,8 +16,10 @@ Generate teammates worth training against: populations for ad hoc teamwork by Be
 commands:
   fit      train a population                          brdiv fit --config configs/reaching.yaml
   show     describe a population file and play it      brdiv show runs/reaching-brdiv-seed0/population.safetensors
+  render   watch a population play                     brdiv render runs/.../population.safetensors --out play.gif
   seeds    train one config with many seeds and        brdiv seeds --config configs/reaching.yaml --seeds 0-9
            print a table of how often it works
+  bench    measure how fast the games step             brdiv bench
 
 options:
   -h, --help     this text; `brdiv <command> --help` lists the options of a command
@@ -116,7 +118,72 @@ def seeds(arguments: list[str]) -> None:
         fail(error)
 
 
-COMMANDS: dict[str, Callable[[list[str]], None]] = {"fit": fit, "show": show, "seeds": seeds}
+def render(arguments: list[str]) -> None:
+    """`brdiv render`."""
+    parser = OneLineParser("render", "Play episodes and look at them: frames in the terminal, or a GIF or PNG file.")
+    parser.add_argument("what", help="population file, or the name of a game to see random play")
+    parser.add_argument("--pair", type=int, nargs=2, default=[1, 1], help="teammate and best response, counted from 1")
+    parser.add_argument("--episodes", type=int, default=1, help="how many episodes to play")
+    parser.add_argument("--out", type=Path, help="a .gif to animate, a .png for a strip of pictures (default: print)")
+    parser.add_argument("--fps", type=float, default=3.0, help="steps a second in a GIF")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the episodes")
+    options = parser.parse_args(arguments)
+    if options.episodes < 1:
+        fail(f"episodes is {options.episodes}: play at least one")
+    if options.fps <= 0:
+        fail(f"fps is {options.fps:g}: it must be positive")
+    if options.out and options.out.suffix not in {".gif", ".png"}:
+        fail(f"{options.out} is neither a .gif nor a .png")
+
+    import torch
+
+    from brdiv.render import RenderError, choose, print_frames, record, save_gif, save_strip
+
+    try:
+        game, actor, pair, title = choose(options.what, options.pair)
+    except RenderError as error:
+        fail(error)
+    frames = record(game, actor, pair, options.episodes, torch.Generator().manual_seed(options.seed))
+    if options.out is None:
+        print_frames(game, frames)
+    elif options.out.suffix == ".gif":
+        save_gif(options.out, game, frames, title, options.fps)
+    else:
+        save_strip(options.out, game, frames, title)
+    if options.out:
+        print(f"{len(frames)} frames in {options.out}")
+
+
+def bench(arguments: list[str]) -> None:
+    """`brdiv bench`."""
+    parser = OneLineParser("bench", "Measure how fast the games step with random actions: no networks, no learning.")
+    parser.add_argument("--rows", type=int, default=4096, help="rows stepped at once")
+    parser.add_argument("--threads", type=int, default=2, help="threads that torch may use")
+    options = parser.parse_args(arguments)
+    for name, value in vars(options).items():
+        if value < 1:
+            fail(f"{name} is {value}: it must be at least 1")
+
+    import torch
+
+    from brdiv.bench import stepping_speed
+    from brdiv.envs import LBF, Cooking, Reaching
+
+    torch.set_num_threads(options.threads)
+    print(f"{options.rows} rows, {options.threads} threads, best of 5; environment steps per second")
+    print(f"{'game':10} {'rules alone':>12} {'TorchRL environment':>20}")
+    for game in (Reaching(), LBF(), Cooking()):
+        speed = stepping_speed(game, options.rows)
+        print(f"{type(game).__name__:10} {speed.rules:>12,.0f} {speed.environment:>20,.0f}")
+
+
+COMMANDS: dict[str, Callable[[list[str]], None]] = {
+    "fit": fit,
+    "show": show,
+    "render": render,
+    "seeds": seeds,
+    "bench": bench,
+}
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -127,6 +194,9 @@ def main(arguments: list[str] | None = None) -> None:
     elif command == "--version":
         print(f"brdiv {__version__}")
     elif command in COMMANDS:
-        COMMANDS[command](rest)
+        try:
+            COMMANDS[command](rest)
+        except BrokenPipeError:  # the reader, `head` say, has seen enough
+            sys.stderr.close()
     else:
         fail(f"no command {command!r}; see brdiv --help")
