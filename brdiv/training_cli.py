@@ -1,5 +1,6 @@
 """`brdiv fit`: every setting of data, model, callbacks and Trainer as a typed argument, by LightningCLI."""
 
+import inspect
 import logging
 import os
 import pydoc
@@ -25,9 +26,10 @@ from brdiv.objectives import Objective
 
 
 def class_names(module: ModuleType, parent: type) -> list[str]:
-    """Names of the classes below ``parent`` that a module exports."""
-    exported = {name: getattr(module, name) for name in module.__all__}
-    return [name for name, item in exported.items() if isinstance(item, type) and parent in item.__mro__[1:]]
+    """Names of the classes below ``parent`` that a module exports, those that are only a base left out."""
+    exported = [getattr(module, name) for name in module.__all__]
+    classes = [item for item in exported if inspect.isclass(item) and parent in item.__mro__[1:]]
+    return sorted(item.__name__ for item in classes if not inspect.isabstract(item))
 
 
 CLASSES = {"data.game": class_names(brdiv.envs, Task), "model.objective": class_names(brdiv.objectives, Objective)}

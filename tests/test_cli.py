@@ -24,7 +24,7 @@ def refused(capsys, *arguments):
     ("arguments", "complaint"),
     [
         (["--model.n_types", "1"], "n_types is 1"),
-        (["--data.game", "Chess"], "data.game: no such class; known are Reaching"),
+        (["--data.game", "Chess"], "data.game: no such class; known are Cooking, Gymnasium, LBF, PettingZoo, Reaching"),
         (["--model.objective", "Luck"], "model.objective: no such class; known are BRDiv"),
         (["--data.steps", "-5"], "steps is -5"),
         (["--data.steps", "many"], "data.steps"),

@@ -1,7 +1,7 @@
 """What a two-player game is: constants and pure functions of batched tensors, nothing of any framework."""
 
 import inspect
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import Any, Protocol
 
 import torch
@@ -17,7 +17,7 @@ class Actor(Protocol):
         ...
 
 
-class Task(nn.Module):
+class Task(nn.Module, ABC):
     """Something for two seats with one team reward to do; seat 0 is the teammate's, seat 1 the learner's.
 
     Constructor arguments are kept as attributes of the same name, so that a population file can say what it was made

@@ -117,7 +117,7 @@ class LBF(Game):
         return self.pack(players[..., :2], players[..., 2], foods[..., :2], foods[..., 2])
 
     def encode(self, view: Tensor) -> Tensor:
-        """One-hot the own row and column, and how many rows and columns away everything else is (none if it is gone)."""
+        """One-hot the own row and column, and how many rows and columns away everything else is."""
         entries = view.unflatten(-1, (self.foods + 2, 3))
         places, levels = entries[..., :2], entries[..., 2] / (2.0 * self.max_level)
         own, others = places[..., self.foods, :], places[..., self.others, :]
