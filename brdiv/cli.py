@@ -49,6 +49,16 @@ def fail(message: object) -> NoReturn:
     sys.exit(2)
 
 
+def check_output(path: Path | None, endings: set[str]) -> None:
+    """Refuse a file that could not be written, before any work is done for it."""
+    if path is None:
+        return
+    if path.suffix not in endings:
+        fail(f"{path} ends in none of {', '.join(sorted(endings))}")
+    if not path.parent.is_dir():
+        fail(f"{path}: there is no folder {path.parent}")
+
+
 def fit(arguments: list[str]) -> None:
     """`brdiv fit`."""
     from brdiv.training_cli import fit
@@ -66,6 +76,9 @@ def show(arguments: list[str]) -> None:
     options = parser.parse_args(arguments)
     if options.episodes < 0:
         fail(f"episodes is {options.episodes}: it may not be negative")
+    if options.picture and not options.episodes:
+        fail("a picture needs episodes; give --episodes at least 1")
+    check_output(options.picture, {".png", ".pdf", ".svg"})
 
     import torch
 
@@ -100,6 +113,9 @@ def seeds(arguments: list[str]) -> None:
     parser.add_argument("--jobs", type=int, default=2, help="how many to train at a time, on one thread each")
     parser.add_argument("--folder", type=Path, help="where runs go (default: runs/seeds-<config>)")
     options, rest = parser.parse_known_args(arguments)
+    for taken in ("--seed_everything", "--run", "--threads"):
+        if any(part.split("=")[0] == taken for part in rest):
+            fail(f"{taken} is set for each seed by this command")
     if options.jobs < 1:
         fail(f"jobs is {options.jobs}: at least one is needed")
 
@@ -130,10 +146,9 @@ def render(arguments: list[str]) -> None:
     options = parser.parse_args(arguments)
     if options.episodes < 1:
         fail(f"episodes is {options.episodes}: play at least one")
-    if options.fps <= 0:
-        fail(f"fps is {options.fps:g}: it must be positive")
-    if options.out and options.out.suffix not in {".gif", ".png"}:
-        fail(f"{options.out} is neither a .gif nor a .png")
+    if not 0 < options.fps <= 100:
+        fail(f"fps is {options.fps:g}: it must be positive, and at most 100")
+    check_output(options.out, {".gif", ".png"})
 
     import torch
 
@@ -198,5 +213,7 @@ def main(arguments: list[str] | None = None) -> None:
             COMMANDS[command](rest)
         except BrokenPipeError:  # the reader, `head` say, has seen enough
             sys.stderr.close()
+        except KeyboardInterrupt:
+            sys.exit(130)
     else:
         fail(f"no command {command!r}; see brdiv --help")

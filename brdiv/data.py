@@ -83,6 +83,10 @@ class RolloutData(LightningDataModule):
         """Environment steps that one device collects for an update."""
         return self.pairing.rows * self.window
 
+    def planned_steps(self, devices: int) -> int:
+        """Environment steps of a whole run: the budget, less what would be a part of an update."""
+        return self.steps // (self.steps_per_update * devices) * self.steps_per_update * devices
+
     @property
     def observation_size(self) -> int:
         """Length of what one seat sees, D."""
@@ -100,7 +104,10 @@ class RolloutData(LightningDataModule):
         module: Any = trainer.lightning_module
         collector = collect(self.game, self.pairing, module.population, self.window, module.device,
                                    seed=[self.seed, trainer.global_rank])  # fmt: skip
-        return RolloutStream(collector, self.steps // (self.steps_per_update * trainer.world_size))
+        updates = self.planned_steps(trainer.world_size) // (self.steps_per_update * trainer.world_size)
+        if updates < 1:
+            raise ValueError(f"steps is {self.steps}: less than one update of {trainer.world_size} devices")
+        return RolloutStream(collector, updates)
 
     def transfer_batch_to_device(self, batch: TensorDictBase, *_: object) -> TensorDictBase:
         """Leave the batch where it was collected: on the model's device."""

@@ -7,8 +7,8 @@ from torch import Tensor
 def best_response_diversity(cross_play: Tensor) -> Tensor:
     """Sum up a cross-play matrix ``[..., K, K]`` as BRDiv ``[...]`` (Eq. 6).
 
-    Every entry occurs in Eq. 6 with a fixed weight: a diagonal one once in the trace and twice in each of its K - 1
-    comparisons, less the one that falls on itself; an off-diagonal one twice, negatively.
+    Every entry occurs in Eq. 6 with a fixed weight: a diagonal one once in the trace and once in each of its
+    2 (K - 1) comparisons; an off-diagonal one in two comparisons, negatively.
 
     >>> best_response_diversity(torch.eye(2))
     tensor(6.)

@@ -24,7 +24,8 @@ class TeammateGenerator(LightningModule):
         n_actions: Number of actions. Set by the game.
         objective: The method that generates teammates.
         n_types: Size of the population, K.
-        hidden: Neurons in each hidden layer, of actors and critic alike.
+        hidden: Neurons in each hidden layer of an actor.
+        critic_hidden: Neurons in each hidden layer of the critic; the same as an actor's if none are given.
         policy_gain: Scale of the actors' last layer at the start. Near 0 all policies begin alike and near uniform;
             above 1 each begins with habits of its own.
         learning_rate: Of Adam.
@@ -33,7 +34,7 @@ class TeammateGenerator(LightningModule):
         actor_weight: Weight of the actor loss.
         critic_weight: Weight of the critic loss.
         entropy_weight: Weight of the policies' entropy at the start.
-        final_entropy_weight: Weight of the policies' entropy at the end.
+        final_entropy_weight: Weight of the policies' entropy at the end; the same as at the start if none is given.
         entropy_hold: Share of the run after which the entropy weight begins to move, in a line, to its final value.
 
     """
@@ -45,6 +46,7 @@ class TeammateGenerator(LightningModule):
         objective: Objective,
         n_types: int = 4,
         hidden: Sequence[int] = (128, 128),
+        critic_hidden: Sequence[int] | None = None,
         policy_gain: float = 0.01,
         learning_rate: float = 1e-4,
         gamma: float = 0.99,
@@ -52,14 +54,21 @@ class TeammateGenerator(LightningModule):
         actor_weight: float = 1.0,
         critic_weight: float = 1.0,
         entropy_weight: float = 0.01,
-        final_entropy_weight: float = 0.01,
+        final_entropy_weight: float | None = None,
         entropy_hold: float = 0.0,
     ) -> None:
         super().__init__()
         self.save_hyperparameters()
         check_ranges(learning_rate=learning_rate, gamma=gamma, tau=tau, entropy_hold=entropy_hold)
+        for name, value in {
+            "actor_weight": actor_weight,
+            "critic_weight": critic_weight,
+            "entropy_weight": entropy_weight,
+        }.items():
+            if value < 0:
+                raise ValueError(f"{name} is {value}: it may not be negative")
         self.population = Population(n_types, observation_size, n_actions, hidden, policy_gain)
-        self.critic = Critic(n_types, observation_size, hidden)
+        self.critic = Critic(n_types, observation_size, critic_hidden or hidden)
         self.target_critic = copy.deepcopy(self.critic).requires_grad_(False)
         self.objective = objective
         self.objective.attach(n_types)
@@ -68,7 +77,9 @@ class TeammateGenerator(LightningModule):
         self.tau = tau
         self.actor_weight = actor_weight
         self.critic_weight = critic_weight
-        self.entropy_weights = (entropy_weight, final_entropy_weight, entropy_hold)
+        last = entropy_weight if final_entropy_weight is None else final_entropy_weight
+        self.entropy_weights = (entropy_weight, last, entropy_hold)
+        self.statistics: dict[str, Tensor] = {}
         self.env_steps = 0
 
     def losses(self, rollout: TensorDictBase, entropy_weight: float) -> dict[str, Tensor]:
@@ -105,8 +116,9 @@ class TeammateGenerator(LightningModule):
         entropy_weight = linear(*self.entropy_weights, progress=batch_idx / self.trainer.num_training_batches)
         losses = self.losses(rollout, entropy_weight)
         self.env_steps += rollout.numel() * self.trainer.world_size
+        self.statistics = {name: loss.detach() for name, loss in losses.items()}
         if batch_idx % self.trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
-            self.write({f"loss/{name}": loss.detach() for name, loss in losses.items()})
+            self.write({f"loss/{name}": loss for name, loss in self.statistics.items()})
         return torch.stack(list(losses.values())).sum()
 
     def write(self, metrics: dict[str, Any]) -> None:
@@ -115,9 +127,10 @@ class TeammateGenerator(LightningModule):
             logger.log_metrics(metrics, step=self.env_steps)
 
     def on_train_batch_end(self, *_: object) -> None:
-        """Let the target critic follow: target <- (1 - tau) target + tau critic."""
+        """Let the target critic follow, target <- (1 - tau) target + tau critic, and the objective adapt."""
         with torch.no_grad():
             torch._foreach_lerp_(list(self.target_critic.parameters()), list(self.critic.parameters()), self.tau)
+        self.objective.after_update(self.statistics)
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """Adam on everything that learns."""

@@ -41,6 +41,9 @@ def play_game(game: Game, actor: Actor, ids: Tensor, generator: torch.Generator)
         if outcome is not None:
             outcomes = torch.where(running, outcome, outcomes)
         running &= ~terminated
+        # Off the CPU, asking would stall the queue; there the rest is played for nothing.
+        if running.device.type == "cpu" and not running.any():
+            break
     return Episodes(returns, lengths, outcomes)
 
 
@@ -92,7 +95,7 @@ def cross_play(game: Task, actor: Actor, n_types: int, episodes: int, generator:
 
 
 def strategies(played: Episodes) -> Tensor:
-    """For each type, what its self-play most often ends in, ``[K]``; -1 where most episodes fail.
+    """For each type, what its self-play most often ends in, ``[K]``; -1 where that is failing.
 
     ``played`` is the ``[K, K, episodes]`` of `cross_play`.
     """

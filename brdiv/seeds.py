@@ -1,5 +1,6 @@
 """One config, many seeds: how often it works."""
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -9,6 +10,7 @@ from typing import NamedTuple
 
 import torch
 
+from brdiv.envs import Game
 from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
 from brdiv.play import cross_play, strategies
 from brdiv.populations import PopulationFileError, load_population
@@ -30,7 +32,7 @@ class SeedResult(NamedTuple):
     @property
     def complete(self) -> bool:
         """Whether every teammate has a way of its own."""
-        return self.strategies is None or self.strategies == self.n_types
+        return self.strategies == self.n_types
 
 
 def train_seeds(seeds: Sequence[int], folder: Path, fit_arguments: Sequence[str], jobs: int) -> Iterator[SeedResult]:
@@ -38,7 +40,7 @@ def train_seeds(seeds: Sequence[int], folder: Path, fit_arguments: Sequence[str]
 
     Seeds that finished before are not trained again. Each one's output goes to ``folder/seed<N>.log``.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    claim_settings(folder, fit_arguments)
     with ThreadPoolExecutor(jobs) as pool:
         for seed, path in zip(seeds, pool.map(lambda s: train(s, folder, fit_arguments), seeds), strict=True):
             yield measure(seed, path)
@@ -46,14 +48,12 @@ def train_seeds(seeds: Sequence[int], folder: Path, fit_arguments: Sequence[str]
 
 def train(seed: int, folder: Path, fit_arguments: Sequence[str]) -> Path:
     """Train one seed in a process of its own, unless its finished population is there; returns the population file."""
-    run = folder / f"seed{seed}"
-    path = run / FILE
-    if finished(path):
-        return path
-    number = 2
+    run, number = folder / f"seed{seed}", 1
     while run.exists():  # an unfinished attempt is kept, not overwritten
+        if finished(run / FILE):
+            return run / FILE
+        number += 1
         run = folder / f"seed{seed}-{number}"
-        path, number = run / FILE, number + 1
     command = [sys.executable, "-m", "brdiv", "fit", *fit_arguments]
     command += ["--seed_everything", str(seed), "--run", str(run), "--threads", "1"]
     log = folder / f"{run.name}.log"
@@ -62,7 +62,17 @@ def train(seed: int, folder: Path, fit_arguments: Sequence[str]) -> Path:
     if code != 0:
         lines = log.read_text().strip().splitlines()
         raise RuntimeError(f"seed {seed} failed: {lines[-1] if lines else f'exit code {code}'} (all of it: {log})")
-    return path
+    return run / FILE
+
+
+def claim_settings(folder: Path, fit_arguments: Sequence[str]) -> None:
+    """Refuse a folder that holds runs with other settings: they would be taken for results of these."""
+    texts = [Path(part).read_text() if Path(part).is_file() else part for part in fit_arguments]
+    settings, path = json.dumps(texts, indent=1), folder / "settings.json"
+    if path.exists() and path.read_text() != settings:
+        raise ValueError(f"{folder} holds runs with other settings; choose another --folder, or remove it")
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(settings)
 
 
 def finished(path: Path) -> bool:
@@ -78,11 +88,12 @@ def measure(seed: int, path: Path, episodes: int = 1000) -> SeedResult:
     population, game, _ = load_population(path)
     played = cross_play(game, population, population.n_types, episodes, torch.Generator().manual_seed(seed))
     matrix = played.returns.mean(-1)
+    told_apart = isinstance(game, Game) and game.outcome(game.initial(1, torch.Generator())) is not None
     found = set(strategies(played).tolist()) - {-1}
     return SeedResult(
         seed,
         population.n_types,
-        len(found) if (played.outcomes >= 0).any() else None,
+        len(found) if told_apart else None,
         float(mean_diagonal(matrix)),
         float(mean_off_diagonal(matrix)),
         float(best_response_diversity(matrix)),
@@ -93,7 +104,7 @@ def measure(seed: int, path: Path, episodes: int = 1000) -> SeedResult:
 def parse_seeds(text: str) -> list[int]:
     """Read seeds as a list of numbers and ranges.
 
-    >>> parse_seeds("0-3,7")
+    >>> parse_seeds("0-3,7,2")
     [0, 1, 2, 3, 7]
     """
     seeds: list[int] = []
@@ -104,4 +115,4 @@ def parse_seeds(text: str) -> list[int]:
         seeds += range(int(first), int(last or first) + 1)
     if not seeds:
         raise ValueError(f"seeds {text!r} names none")
-    return seeds
+    return list(dict.fromkeys(seeds))

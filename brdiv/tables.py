@@ -71,14 +71,17 @@ def print_seeds(results: Iterable[SeedResult]) -> list[SeedResult]:
             f"{r.seed:>4} {found:>11} {r.diagonal:>9.3f} {r.off_diagonal:>10.3f} {r.brdiv:>7.2f} {r.length:>9.2f}"
         )
         done.append(r)
-    good = [r for r in done if r.complete]
-    console.print(f"\n{len(good)} of {len(done)} seeds gave every teammate a strategy of its own", style="bold")
+    good = done
+    if any(r.strategies is not None for r in done):
+        good = [r for r in done if r.complete]
+        console.print(f"\n{len(good)} of {len(done)} seeds gave every teammate a strategy of its own", style="bold")
     if good:
         diagonal, off_diagonal, length = (
             [getattr(r, name) for r in good] for name in ("diagonal", "off_diagonal", "length")
         )
         console.print(
-            f"in those: diagonal {mean(diagonal):.3f} (lowest {min(diagonal):.3f}), "
+            f"{'all seeds' if good is done else 'in those'}: "
+            f"diagonal {mean(diagonal):.3f} (lowest {min(diagonal):.3f}), "
             f"off-diagonal {mean(off_diagonal):.3f} (highest {max(off_diagonal):.3f}), "
             f"self-play episode {mean(length):.2f} steps (longest {max(length):.2f})"
         )

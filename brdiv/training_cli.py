@@ -76,8 +76,9 @@ class TrainingCLI(LightningCLI):
         parser.add_argument("--threads", type=int, default=2, help="Threads that torch may use on the CPU.")
         parser.add_lightning_class_args(StepProgress, "progress")
         parser.add_lightning_class_args(Throughput, "throughput")
-        parser.add_lightning_class_args(CrossPlay, "cross_play")
+        # The file first: whatever the last measurement may run into, the population is safe by then.
         parser.add_lightning_class_args(PopulationExport, "export")
+        parser.add_lightning_class_args(CrossPlay, "cross_play")
         parser.link_arguments("seed_everything", "data.seed")
         parser.link_arguments("model.n_types", "data.n_types")
         parser.link_arguments("model.objective", "data.cross_play", compute_fn=wants_cross_play)
@@ -85,17 +86,21 @@ class TrainingCLI(LightningCLI):
         parser.link_arguments("data.n_actions", "model.n_actions", apply_on="instantiate")
 
     def before_instantiate_classes(self) -> None:
-        """Set threads before anything computes."""
-        threads = self.config.fit.threads
-        if threads < 1:
-            self.parser.error(f"threads is {threads}: at least one is needed")
-        torch.set_num_threads(threads)
+        """Refuse what would not do what it says, and set threads before anything computes."""
+        config = self.config.fit
+        if config.threads < 1:
+            self.parser.error(f"threads is {config.threads}: at least one is needed")
+        if config.trainer.max_epochs != 1:
+            self.parser.error(f"trainer.max_epochs is {config.trainer.max_epochs}: a run is one epoch; set data.steps")
+        if config.ckpt_path is not None:
+            self.parser.error("ckpt_path: continuing a run is not supported yet")
+        torch.set_num_threads(config.threads)
 
     def instantiate_classes(self) -> None:
         """Build everything; what a constructor refuses is the user's mistake, not a crash."""
         try:
             super().instantiate_classes()
-        except (ValueError, MisconfigurationException) as error:
+        except (ValueError, OSError, MisconfigurationException) as error:
             self.parser.error(str(error))
 
     def instantiate_trainer(self, **kwargs: Any) -> Any:
@@ -106,13 +111,15 @@ class TrainingCLI(LightningCLI):
             built.trainer.enable_progress_bar = True
             built.progress.disable()
         config = self.config.fit
-        if config.trainer.logger is not None or config.trainer.fast_dev_run:
+        if config.trainer.fast_dev_run:
             return super().instantiate_trainer(**kwargs)
         name = f"{class_name(config.data.game)}-{class_name(config.model.objective)}-seed{config.seed_everything}"
         folder = claim_folder(Path(config.run) if config.run else None, Path("runs", name.lower()))
-        logger = TensorBoardLogger(folder.parent, name=folder.name, version="")
+        kwargs["default_root_dir"] = folder
+        if config.trainer.logger is None:
+            kwargs["logger"] = TensorBoardLogger(folder.parent, name=folder.name, version="")
         try:
-            return super().instantiate_trainer(**kwargs, logger=logger, default_root_dir=folder)
+            return super().instantiate_trainer(**kwargs)
         except Exception:
             folder.rmdir()
             raise
@@ -121,7 +128,7 @@ class TrainingCLI(LightningCLI):
         """Say where things are."""
         folder = self.trainer.log_dir and Path(self.trainer.log_dir)
         if folder is not None and self.trainer.is_global_zero:
-            print(f"\npopulation  {folder}/population.safetensors")
+            print(f"\npopulation  {folder}/{self.config.fit.export.name}")
             print(f"picture     {folder}/cross_play.png")
             print(f"numbers     {folder}/cross_play.csv")
             print(f"logs        tensorboard --logdir {folder}")

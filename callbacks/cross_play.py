@@ -6,7 +6,6 @@ from pathlib import Path
 import torch
 from lightning import Callback, Trainer
 from lightning.pytorch.loggers import TensorBoardLogger
-from lightning.pytorch.utilities import rank_zero_only
 from torch import Tensor
 
 from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
@@ -43,27 +42,31 @@ class CrossPlay(Callback):
         self.final_episodes = final_episodes
         self.due = every
 
-    @rank_zero_only
     def on_train_batch_end(self, trainer: Trainer, module: TeammateGenerator, *_: object) -> None:
         """Measure when due."""
         if self.every and module.env_steps >= self.due:
             self.due = (module.env_steps // self.every + 1) * self.every
             self.measure(trainer, module, self.episodes)
 
-    @rank_zero_only
     def on_train_end(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Measure the finished population once more, with more episodes, and show it."""
+        folder = trainer.log_dir
         matrix = self.measure(trainer, module, self.final_episodes)
-        if trainer.log_dir is not None:
+        if matrix is None:
+            return
+        if folder is not None:
             title = f"{type(trainer.datamodule.game).__name__}, {module.env_steps:,} steps"  # type: ignore[attr-defined]
-            cross_play_heatmap(matrix, title).savefig(Path(trainer.log_dir, "cross_play.png"), dpi=150)
+            cross_play_heatmap(matrix, title).savefig(Path(folder, "cross_play.png"), dpi=150)
         print_cross_play(matrix)
 
-    def measure(self, trainer: Trainer, module: TeammateGenerator, episodes: int) -> Tensor:
-        """Play every pair and record the mean returns, which are given back as ``[K, K]``.
+    def measure(self, trainer: Trainer, module: TeammateGenerator, episodes: int) -> Tensor | None:
+        """Play every pair and record the mean returns, which are given back as ``[K, K]``, on the first rank alone.
 
         The generator is made here from the step alone: measuring more or less often must not change the training.
         """
+        folder = trainer.log_dir  # asked on all ranks: they agree on it together
+        if not trainer.is_global_zero:
+            return None
         generator = torch.Generator(module.device).manual_seed(module.env_steps)
         played = cross_play(trainer.datamodule.game, module.population, module.population.n_types, episodes, generator)  # type: ignore[attr-defined]
         matrix = played.returns.mean(-1)
@@ -80,8 +83,8 @@ class CrossPlay(Callback):
         for logger in trainer.loggers:
             if isinstance(logger, TensorBoardLogger):
                 logger.experiment.add_image("cross_play", image, module.env_steps, dataformats="HWC")
-        if trainer.log_dir is not None:
-            append_rows(Path(trainer.log_dir, "cross_play.csv"), module.env_steps, played)
+        if folder is not None:
+            append_rows(Path(folder, "cross_play.csv"), module.env_steps, played)
         return matrix
 
 

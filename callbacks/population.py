@@ -1,9 +1,10 @@
 """Export of the population: the file that outlives the run."""
 
+import json
 from pathlib import Path
+from typing import Any
 
 from lightning import Callback, Trainer
-from lightning.pytorch.utilities import rank_zero_only
 
 from brdiv.module import TeammateGenerator
 from brdiv.populations import save_population
@@ -20,26 +21,33 @@ class PopulationExport(Callback):
     def __init__(self, name: str = "population.safetensors") -> None:
         self.name = name
 
-    @rank_zero_only
+    def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
+        """Make sure that what there is to say can be written, before hours of training."""
+        json.dumps([self.about(trainer, module), trainer.datamodule.game.settings()])  # type: ignore[attr-defined]
+
     def on_train_end(self, trainer: Trainer, module: TeammateGenerator) -> None:
-        """Export the finished population."""
-        self.export(trainer, module, finished=True)
+        """Export the trained population."""
+        self.export(trainer, module)
 
-    @rank_zero_only
     def on_exception(self, trainer: Trainer, module: TeammateGenerator, exception: BaseException) -> None:
-        """Save what there is."""
-        if module.env_steps > 0:
-            self.export(trainer, module, finished=False)
+        """Save what there is. Other ranks may be gone, so nothing is asked of them."""
+        if module.env_steps > 0 and trainer.world_size == 1:
+            self.export(trainer, module)
 
-    def export(self, trainer: Trainer, module: TeammateGenerator, finished: bool) -> None:
+    def export(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Write the file, with how it was made."""
-        if trainer.log_dir is None:
-            return
+        folder = trainer.log_dir  # asked on all ranks: they agree on it together
+        if folder is not None and trainer.is_global_zero:
+            game = trainer.datamodule.game  # type: ignore[attr-defined]
+            save_population(Path(folder, self.name), module.population, game, self.about(trainer, module))
+
+    @staticmethod
+    def about(trainer: Trainer, module: TeammateGenerator) -> dict[str, Any]:
+        """Say how the population came about."""
         data, objective = trainer.datamodule, module.objective  # type: ignore[attr-defined]
-        about = {
+        return {
             "method": {"name": type(objective).__name__, "settings": objective.settings()},
             "seed": data.seed,
             "steps": module.env_steps,
-            "finished": finished,
+            "finished": module.env_steps >= data.planned_steps(trainer.world_size),
         }
-        save_population(Path(trainer.log_dir, self.name), module.population, data.game, about)

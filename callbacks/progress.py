@@ -82,7 +82,7 @@ class StepProgress(ProgressBar):
     @staticmethod
     def total(trainer: Trainer) -> int:
         """Environment steps of the whole run."""
-        return trainer.num_training_batches * trainer.datamodule.steps_per_update * trainer.world_size  # type: ignore[attr-defined]
+        return int(trainer.datamodule.planned_steps(trainer.world_size))  # type: ignore[attr-defined]
 
 
 def describe(step: int, total: int, first_step: int, seconds: float) -> str:

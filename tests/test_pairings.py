@@ -24,5 +24,5 @@ def test_pairs_are_uniform(generator):
 
 @pytest.mark.parametrize("arguments", [(1, 4, 4), (0, 4, 4), (4, -1, 5), (4, 4, -1), (4, 0, 0)])
 def test_impossible_pairings_are_refused(arguments):
-    with pytest.raises(ValueError, match="is"):
+    with pytest.raises(ValueError, match=r"n_types is|rows is"):
         Pairing(*arguments)

@@ -11,8 +11,7 @@ class CornerSeekers:
     """Seat s of pair (i, j) walks straight to the corner its id names."""
 
     def act(self, observation, ids, generator=None):
-        cell = observation[..., :25].argmax(-1)
-        own = torch.stack([cell // 5, cell % 5], -1)
+        own = observation.unflatten(-1, (4, 5)).argmax(-1)[..., :2]
         target = CORNERS[ids]
         dx, dy = (target - own).unbind(-1)
         along_x = torch.where(dx < 0, 1, 2)

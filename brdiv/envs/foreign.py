@@ -129,6 +129,7 @@ class Gymnasium(ForeignGame):
         self.id = id
         self.arguments = dict(arguments or {})
         self.look()
+        self.horizon = horizon or gymnasium.spec(id.rpartition(":")[-1]).max_episode_steps or 0
 
     def make(self) -> Any:
         """Ask Gymnasium for it."""

@@ -36,7 +36,11 @@ class FlatParallel(ParallelEnv):
         if type(views[0]) is not type(views[1]) or views[0].shape != views[1].shape:
             raise ValueError(f"{name} shows its agents different spaces, {views[0]} and {views[1]}")
         self.encoders = {agent: encoder(view, name) for agent, view in zip((first, second), views, strict=True)}
-        example = self.encoders[first](views[0].sample())
+        example, other = (
+            self.encoders[agent](view.sample()) for agent, view in zip((first, second), views, strict=True)
+        )
+        if example.shape != other.shape:
+            raise ValueError(f"{name} shows its agents different spaces, {views[0]} and {views[1]}")
         self.action = actions[0]
         self.flat = spaces.Box(-np.inf, np.inf, example.shape, np.float32)
 

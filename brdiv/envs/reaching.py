@@ -19,8 +19,7 @@ class Reaching(Game):
     - State: ``positions [B, 2, 2]``, the (x, y) of each seat. Both start in the inner square; sharing a cell is fine.
     - Actions: 0 stay, 1 left, 2 right, 3 up, 4 down, simultaneous; a move off the grid stays.
     - Reward: when both stand on the same goal, that goal's payoff, and the task is done.
-    - View ``[4]``: own x, y, other x, y. Networks see the own and the other's cell one-hot, ``[2 * size * size]``: with
-      coordinates one by one, learning to shun three corners spoils the fourth (docs/reaching.md).
+    - View ``[4]``: own x, y, other x, y. Networks see each number one-hot: ``[4 * size]``.
 
     Args:
         size: Width and height of the grid, at least 3.
@@ -49,7 +48,7 @@ class Reaching(Game):
         self.goals = [tuple(goal) for goal in goals]
         self.payoffs = list(payoffs)
         self.horizon = horizon
-        self.observation_size = 2 * size**2
+        self.observation_size = 4 * size
         prizes = torch.zeros(size, size)
         goal_index = torch.full((size, size), -1)
         for index, ((x, y), payoff) in enumerate(zip(goals, payoffs, strict=True)):
@@ -89,9 +88,8 @@ class Reaching(Game):
         return TensorDict({"positions": view[..., :2].long()}, view.shape[:1], device=view.device)
 
     def encode(self, view: Tensor) -> Tensor:
-        """One-hot both cells."""
-        x, y = view.unflatten(-1, (2, 2)).unbind(-1)
-        return functional.one_hot(x * self.size + y, self.size**2).flatten(-2).float()
+        """One-hot every coordinate."""
+        return functional.one_hot(view, self.size).flatten(-2).float()
 
     def outcome(self, state: TensorDict) -> Tensor:
         """Index of the goal both stand on, else -1."""
@@ -118,7 +116,7 @@ def check_layout(size: int, goals: Sequence[tuple[int, int]], payoffs: Sequence[
     for goal, payoff in zip(goals, payoffs, strict=True):
         if not all(0 <= coordinate < size for coordinate in goal):
             raise ValueError(f"goal {tuple(goal)} is outside the grid of {size} x {size}")
-        if payoff <= 0:
+        if not 0 < payoff < float("inf"):
             raise ValueError(f"goal {tuple(goal)} pays {payoff}: payoffs must be positive")
     if len({tuple(goal) for goal in goals}) < len(goals):
         raise ValueError("goals repeats a cell")

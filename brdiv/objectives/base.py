@@ -43,7 +43,7 @@ class Objective(nn.Module):
         return {}
 
     def after_update(self, statistics: Mapping[str, Tensor]) -> None:
-        """Adapt the objective's own state after a gradient step."""
+        """Adapt the objective's own state after a gradient step; ``statistics`` are the update's losses by name."""
 
     def settings(self) -> dict[str, Any]:
         """Constructor arguments that build this objective again."""

@@ -160,11 +160,11 @@ def test_same_seed_same_rollout():
     assert not torch.equal(first["agents", "observation"], other["agents", "observation"])
 
 
-def test_copies_in_other_processes_play_the_same():
-    here, there = Gymnasium(FORAGING), Gymnasium(FORAGING, processes=2)
-    assert (
-        rollout(there, steps=5)["agents", "observation"].shape == rollout(here, steps=5)["agents", "observation"].shape
-    )
+def test_copies_in_other_processes_play_by_the_same_rules():
+    game = Gymnasium(FORAGING, {"max_episode_steps": 1000}, horizon=5, processes=2)
+    played = rollout(game, rows=4)
+    assert played["next", "truncated"][:, :, 0].nonzero().tolist() == [[row, t] for row in range(4) for t in (4, 9)]
+    assert len(played["agents", "observation"][:, 0].flatten(1).unique(dim=0)) == 4, "every copy has a start of its own"
 
 
 def test_rows_that_do_not_divide_are_refused():
