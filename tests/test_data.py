@@ -29,7 +29,7 @@ class Spy(TeammateGenerator):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        recorder = Recorder(4, 20, 5, [16])
+        recorder = Recorder(4, 50, 5, [16])
         self.population = recorder
         self.updated_from, self.batches = [], []
 
@@ -43,7 +43,7 @@ class Spy(TeammateGenerator):
 def spied():
     torch.manual_seed(0)
     data = RolloutData(Reaching(), n_types=4, self_play_rows=4, cross_play_rows=12, steps=16 * 8 * 10 + 5, seed=1)
-    spy = Spy(20, 5, BRDiv(), hidden=[16], learning_rate=0.01)
+    spy = Spy(50, 5, BRDiv(), hidden=[16], learning_rate=0.01)
     trainer = Trainer(max_epochs=1, logger=False, enable_checkpointing=False, enable_progress_bar=False,
                       enable_model_summary=False, accelerator="cpu")  # fmt: skip
     trainer.fit(spy, data)
@@ -79,7 +79,7 @@ def windows_of(actor, seed, n=3):
 
 
 def test_same_seed_same_batches_and_each_rank_its_own():
-    actor = Population(4, 20, 5, [16])
+    actor = Population(4, 50, 5, [16])
     first, again = windows_of(actor, [7, 0]), windows_of(copy.deepcopy(actor), [7, 0])
     other_rank = windows_of(actor, [7, 1])
     for a, b in zip(first, again, strict=True):

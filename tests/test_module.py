@@ -50,7 +50,7 @@ def fit(module, updates=1):
 
 
 def test_the_target_critic_follows_the_critic():
-    module = TeammateGenerator(20, 5, BRDiv(), hidden=[16], learning_rate=0.1, tau=0.25)
+    module = TeammateGenerator(50, 5, BRDiv(), hidden=[16], learning_rate=0.1, tau=0.25)
     before = module.target_critic.layers[0].weight.clone()
     fit(module)
     after = module.critic.layers[0].weight
@@ -59,14 +59,14 @@ def test_the_target_critic_follows_the_critic():
 
 
 def test_only_the_target_critic_escapes_the_optimiser():
-    module = TeammateGenerator(20, 5, BRDiv(), hidden=[16])
+    module = TeammateGenerator(50, 5, BRDiv(), hidden=[16])
     (group,) = module.configure_optimizers().param_groups
     assert len(group["params"]) == len([*module.population.parameters(), *module.critic.parameters()])
 
 
 def test_the_entropy_weight_moves_over_the_run(monkeypatch):
     module = TeammateGenerator(
-        20, 5, BRDiv(), hidden=[16], entropy_weight=1.0, final_entropy_weight=0.0, entropy_hold=0.5
+        50, 5, BRDiv(), hidden=[16], entropy_weight=1.0, final_entropy_weight=0.0, entropy_hold=0.5
     )
     seen = []
     original = module.losses
@@ -79,4 +79,4 @@ def test_the_entropy_weight_moves_over_the_run(monkeypatch):
 def test_settings_without_meaning_are_refused(setting):
     (name,) = setting
     with pytest.raises(ValueError, match=name):
-        TeammateGenerator(20, 5, BRDiv(), **setting)
+        TeammateGenerator(50, 5, BRDiv(), **setting)

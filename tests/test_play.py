@@ -11,7 +11,8 @@ class CornerSeekers:
     """Seat s of pair (i, j) walks straight to the corner its id names."""
 
     def act(self, observation, ids, generator=None):
-        own = observation.unflatten(-1, (4, 5)).argmax(-1)[..., :2]
+        cell = observation[..., :25].argmax(-1)
+        own = torch.stack([cell // 5, cell % 5], -1)
         target = CORNERS[ids]
         dx, dy = (target - own).unbind(-1)
         along_x = torch.where(dx < 0, 1, 2)

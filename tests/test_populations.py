@@ -18,7 +18,7 @@ from brdiv.populations import PopulationFileError, load_population, save_populat
 @pytest.fixture
 def population():
     torch.manual_seed(0)
-    return Population(3, 28, 5, [8, 16])
+    return Population(3, 98, 5, [8, 16])
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def path(tmp_path, population):
 
 def test_what_was_saved_is_loaded(path, population):
     loaded, game, about = brdiv.load_population(path)
-    observation, ids = torch.rand(9, 2, 28), torch.randint(3, (9, 2))
+    observation, ids = torch.rand(9, 2, 98), torch.randint(3, (9, 2))
     assert torch.equal(loaded(observation, ids), population(observation, ids))
     assert (game.size, game.goals, game.payoffs, game.horizon) == (7, [(0, 0), (6, 6)], [1.0, 0.5], 30)
     assert about["method"]["name"] == "BRDiv"
@@ -132,5 +132,5 @@ class OwnReaching(Reaching):
 
 
 def test_a_game_of_ones_own_is_found_once_it_is_imported(tmp_path):
-    path = save_population(tmp_path / "own.safetensors", Population(2, 20, 5, [4]), OwnReaching())
+    path = save_population(tmp_path / "own.safetensors", Population(2, 50, 5, [4]), OwnReaching())
     assert isinstance(load_population(path).game, OwnReaching)

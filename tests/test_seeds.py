@@ -30,7 +30,7 @@ def test_a_seed_that_fails_says_why(tmp_path, capsys):
 
 def test_measuring_counts_distinct_strategies(tmp_path):
     """Four teams that all walk up and left: one strategy, and cross-play as good as self-play."""
-    population = Population(4, 20, 5, [1])
+    population = Population(4, 50, 5, [1])
     with torch.no_grad():
         for layer in population.layers:
             layer.weight.zero_()

@@ -19,7 +19,8 @@ class Reaching(Game):
     - State: ``positions [B, 2, 2]``, the (x, y) of each seat. Both start in the inner square; sharing a cell is fine.
     - Actions: 0 stay, 1 left, 2 right, 3 up, 4 down, simultaneous; a move off the grid stays.
     - Reward: when both stand on the same goal, that goal's payoff, and the task is done.
-    - View ``[4]``: own x, y, other x, y. Networks see each number one-hot: ``[4 * size]``.
+    - View ``[4]``: own x, y, other x, y. Networks see the own and the other's cell one-hot, ``[2 * size * size]``: with
+      coordinates one by one, learning to shun three corners spoils the fourth (docs/reaching.md).
 
     Args:
         size: Width and height of the grid, at least 3.
@@ -48,7 +49,7 @@ class Reaching(Game):
         self.goals = [tuple(goal) for goal in goals]
         self.payoffs = list(payoffs)
         self.horizon = horizon
-        self.observation_size = 4 * size
+        self.observation_size = 2 * size**2
         prizes = torch.zeros(size, size)
         goal_index = torch.full((size, size), -1)
         for index, ((x, y), payoff) in enumerate(zip(goals, payoffs, strict=True)):
@@ -88,8 +89,9 @@ class Reaching(Game):
         return TensorDict({"positions": view[..., :2].long()}, view.shape[:1], device=view.device)
 
     def encode(self, view: Tensor) -> Tensor:
-        """One-hot every coordinate."""
-        return functional.one_hot(view, self.size).flatten(-2).float()
+        """One-hot both cells."""
+        x, y = view.unflatten(-1, (2, 2)).unbind(-1)
+        return functional.one_hot(x * self.size + y, self.size**2).flatten(-2).float()
 
     def outcome(self, state: TensorDict) -> Tensor:
         """Index of the goal both stand on, else -1."""

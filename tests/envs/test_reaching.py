@@ -68,7 +68,7 @@ def test_other_grids_are_a_matter_of_arguments():
     game = Reaching(size=7, goals=[(3, 0)], payoffs=[2.0], horizon=9)
     assert step((3, 0), (3, 1), (STAY, UP), game) == ([[3, 0], [3, 0]], 2.0, True)
     assert step((5, 5), (3, 1), (RIGHT, UP), game)[0][0] == [6, 5]
-    assert game.observation_size == 28
+    assert game.observation_size == 98
 
 
 @pytest.mark.parametrize(
