@@ -33,6 +33,10 @@ def refused(capsys, *arguments):
         (["--data.self", "5"], "--data.self"),
         (["--threads", "0"], "threads is 0"),
         (["--trainer.devices", "0"], "devices"),
+        (["--trainer.max_epochs", "3"], "trainer.max_epochs is 3: a run is one epoch; set data.steps"),
+        (["--ckpt_path", "last"], "ckpt_path: continuing a run is not supported yet"),
+        (["--model.entropy_weight", "-1"], "entropy_weight is -1"),
+        (["--data.game.payoffs", "[.nan, 1, 1, 1]"], "must be positive"),
         (["--cross_play.episodes", "0"], "cross_play.episodes is 0"),
         (["--config", "nowhere.yaml"], "no config file nowhere.yaml; shipped ones are: "),
     ],
@@ -70,6 +74,10 @@ def test_fit_without_a_config_says_what_is_missing(capsys):
         (["seeds", "--config", "reaching", "--seeds", "x"], "seeds 'x'"),
         (["seeds", "--config", "nowhere"], "no config file nowhere"),
         (["seeds", "--config", "reaching", "--jobs", "0"], "jobs is 0"),
+        (["seeds", "--config", "reaching", "--threads", "4"], "--threads is set for each seed"),
+        (["show", "x.safetensors", "--picture", "nowhere/x.png"], "there is no folder nowhere"),
+        (["show", "x.safetensors", "--picture", "x.bmp"], "x.bmp ends in none of"),
+        (["render", "Reaching", "--out", "nowhere/x.gif"], "there is no folder nowhere"),
     ],
 )
 def test_other_commands_answer_in_one_line_too(arguments, complaint, capsys, tmp_path, monkeypatch):

@@ -36,3 +36,8 @@ def test_the_game_in_contributing_is_a_game():
     _, reward, terminated = game.step(state, torch.tensor([[1, 1]]))
     assert (reward.item(), terminated.item()) == (1.0, True)
     assert game.settings() == {"length": 7, "horizon": 20}
+
+
+def test_nothing_was_left_to_be_filled_in():
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+        assert not re.search(r"@[A-Z]+@", path.read_text()), path

@@ -2,10 +2,11 @@ import pytest
 import torch
 
 from brdiv.cli import main
-from brdiv.envs import Reaching
+from brdiv.envs import LBF, Reaching
 from brdiv.nets import Population
 from brdiv.populations import save_population
-from brdiv.seeds import measure, parse_seeds
+from brdiv.seeds import claim_settings, measure, parse_seeds
+from brdiv.tables import print_seeds
 from tests.training import SMALL
 
 
@@ -43,7 +44,32 @@ def test_measuring_counts_distinct_strategies(tmp_path):
     assert result.off_diagonal == pytest.approx(1.0, abs=0.02)
 
 
-@pytest.mark.parametrize(("text", "seeds"), [("4", [4]), ("0-2", [0, 1, 2]), ("1,5-6", [1, 5, 6])])
+def test_teams_that_never_meet_have_no_strategy(tmp_path):
+    population = Population(4, 50, 5, [1])
+    with torch.no_grad():
+        population.layers[-1].weight.zero_()
+        population.layers[-1].bias[..., 0] = 99.0  # stay
+    result = measure(0, save_population(tmp_path / "p.safetensors", population, Reaching()), episodes=20)
+    assert (result.strategies, result.complete, result.diagonal) == (0, False, 0.0)
+
+
+def test_a_game_whose_ways_are_not_told_apart_counts_none(tmp_path, capsys):
+    game = LBF()
+    population = Population(3, game.observation_size, game.n_actions, [4])
+    result = measure(0, save_population(tmp_path / "p.safetensors", population, game), episodes=2)
+    assert result.strategies is None
+    print_seeds([result])
+    assert "strategy of its own" not in capsys.readouterr().out
+
+
+def test_results_of_other_settings_are_not_taken_for_these(tmp_path):
+    claim_settings(tmp_path / "runs", ["--data.steps", "5"])
+    claim_settings(tmp_path / "runs", ["--data.steps", "5"])
+    with pytest.raises(ValueError, match="other settings"):
+        claim_settings(tmp_path / "runs", ["--data.steps", "6"])
+
+
+@pytest.mark.parametrize(("text", "seeds"), [("4", [4]), ("0-2", [0, 1, 2]), ("1,5-6,5", [1, 5, 6])])
 def test_seeds_are_numbers_and_ranges(text, seeds):
     assert parse_seeds(text) == seeds
 

@@ -12,6 +12,19 @@ def test_the_file_says_how_it_was_made(tmp_path):
     assert (about["seed"], about["steps"], about["finished"]) == (7, 128 * 12, True)
 
 
+def test_a_run_that_was_cut_does_not_call_itself_finished(tmp_path):
+    run = train(tmp_path / "run", "--trainer.max_steps", "3")
+    about = load_population(run / "population.safetensors").about
+    assert (about["steps"], about["finished"]) == (128 * 3, False)
+
+
+def test_what_can_not_be_written_down_stops_the_run_at_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("brdiv.objectives.BRDiv.settings", lambda self: {"weight": object()})
+    with pytest.raises(TypeError, match="not JSON serializable"):
+        train(tmp_path / "run")
+    assert not (tmp_path / "run" / "cross_play.csv").exists()
+
+
 def test_a_run_that_fails_leaves_what_it_has(tmp_path, monkeypatch):
     original = TeammateGenerator.training_step
 
