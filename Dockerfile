@@ -7,7 +7,7 @@ WORKDIR /brdiv
 COPY . .
 RUN pip install --no-cache-dir -c constraints.txt --extra-index-url "$TORCH_INDEX" .
 
-# Mount a folder here to keep what runs write: docker run -v "$PWD/runs:/work/runs" brdiv fit --config reaching
-WORKDIR /work
+# Mount a folder here to keep what runs write: docker run -v "$PWD/runs:/data/runs" brdiv fit --config reaching
+WORKDIR /data
 ENTRYPOINT ["brdiv"]
 CMD ["--help"]
