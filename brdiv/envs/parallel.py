@@ -43,6 +43,9 @@ class FlatParallel(ParallelEnv):
             raise ValueError(f"{name} shows its agents different spaces, {views[0]} and {views[1]}")
         self.action = actions[0]
         self.flat = spaces.Box(-np.inf, np.inf, example.shape, np.float32)
+        # Some environments' starts depend on what an earlier episode left behind (lbforaging's do), so the first of
+        # all, which wrappers play before anyone sets a seed, must not be random.
+        env.reset(seed=0)
 
     def observation_space(self, agent: str) -> spaces.Space:
         """Flat floats."""
