@@ -62,13 +62,12 @@ class GameCollector(BaseCollector):
         steps: list[tuple[Tensor, ...]] = []
         for _ in range(self.window):
             action = self.act(observation, ids)
-            state, reward, terminated = self.env.game.step(state, action)
+            state, reward, finished = self.env.game.step(state, action)
             clock = clock + 1
             after = self.env.game.observe(state)
-            terminated, reward = terminated[:, None], reward[:, None]
-            truncated = (clock >= self.env.game.horizon) & ~terminated
+            terminated, truncated = self.env.ends(finished, clock)
             done = terminated | truncated
-            steps.append((observation, action, ids, after, reward, terminated, truncated, done))
+            steps.append((observation, action, ids, after, reward[:, None], terminated, truncated, done))
             observation = after
             # Off the CPU, asking whether anyone is done would stall the queue.
             if done.device.type != "cpu" or done.any():

@@ -18,6 +18,7 @@ from lightning.pytorch.loggers import TensorBoardLogger
 import brdiv.envs
 import brdiv.objectives
 from brdiv.callbacks import CrossPlay, PopulationExport, StepProgress, Throughput
+from brdiv.cli import fail
 from brdiv.configs import find_config
 from brdiv.data import RolloutData
 from brdiv.envs import Task
@@ -52,8 +53,7 @@ class OneLineParser(LightningArgumentParser):
                 message = f"{key} is missing: give a --config, or one of {', '.join(choices)}"
             elif f'key "{key}"' in message and "import path" in message:
                 message = f"{key}: no such class; known are {', '.join(choices)}, or give a dotted import path"
-        print(f"brdiv: error: {' '.join(message.split())}", file=sys.stderr)
-        sys.exit(2)
+        fail(" ".join(message.split()))
 
 
 class TrainingCLI(LightningCLI):
@@ -183,8 +183,7 @@ def fit(arguments: list[str]) -> None:
     try:
         args: ArgsType = ["fit", *with_shipped_configs(arguments)]
     except FileNotFoundError as error:
-        print(f"brdiv: error: {error}", file=sys.stderr)
-        sys.exit(2)
+        fail(error)
     TrainingCLI(
         TeammateGenerator,
         RolloutData,

@@ -73,8 +73,7 @@ class TwoPlayerEnv(EnvBase):
     def _step(self, tensordict: TensorDictBase) -> TensorDict:
         state, reward, finished = self.game.step(tensordict["state"], tensordict["agents", "action"])
         clock = tensordict["clock"] + 1
-        terminated = finished[:, None]
-        truncated = (clock >= self.game.horizon) & ~terminated
+        terminated, truncated = self.ends(finished, clock)
         return self._pack(
             state,
             clock,
@@ -84,6 +83,11 @@ class TwoPlayerEnv(EnvBase):
             terminated=terminated,
             truncated=truncated,
         )
+
+    def ends(self, finished: Tensor, clock: Tensor) -> tuple[Tensor, Tensor]:
+        """Tell the task done from time up, each ``[B, 1]``, for ``finished [B]`` at ``clock [B, 1]``."""
+        terminated = finished[:, None]
+        return terminated, (clock >= self.game.horizon) & ~terminated
 
     def _pack(self, state: TensorDict, clock: Tensor, ids: Tensor, **flags: Tensor) -> TensorDict:
         agents = TensorDict({"observation": self.game.observe(state)}, [self.rows, 2], device=self.device)
