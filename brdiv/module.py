@@ -11,7 +11,7 @@ from torch import Tensor
 
 from brdiv.losses import actor_loss, critic_loss, entropy
 from brdiv.nets import Critic, Population
-from brdiv.objectives import Objective
+from brdiv.objectives import Objective, Sizes
 from brdiv.returns import n_step_returns
 from brdiv.schedules import linear
 
@@ -68,10 +68,11 @@ class TeammateGenerator(LightningModule):
             if value < 0:
                 raise ValueError(f"{name} is {value}: it may not be negative")
         self.population = Population(n_types, observation_size, n_actions, hidden, policy_gain)
-        self.critic = Critic(n_types, observation_size, critic_hidden or hidden)
+        critic_hidden = critic_hidden or hidden
+        self.critic = Critic(n_types, observation_size, critic_hidden)
         self.target_critic = copy.deepcopy(self.critic).requires_grad_(False)
         self.objective = objective
-        self.objective.attach(n_types)
+        self.objective.attach(Sizes(n_types, observation_size, n_actions, critic_hidden))
         self.learning_rate = learning_rate
         self.gamma = gamma
         self.tau = tau
@@ -79,7 +80,6 @@ class TeammateGenerator(LightningModule):
         self.critic_weight = critic_weight
         last = entropy_weight if final_entropy_weight is None else final_entropy_weight
         self.entropy_weights = (entropy_weight, last, entropy_hold)
-        self.statistics: dict[str, Tensor] = {}
         self.env_steps = 0
 
     def losses(self, rollout: TensorDictBase, entropy_weight: float) -> dict[str, Tensor]:
@@ -113,12 +113,14 @@ class TeammateGenerator(LightningModule):
 
     def training_step(self, rollout: TensorDictBase, batch_idx: int) -> Tensor:
         """One update on one fresh rollout."""
-        entropy_weight = linear(*self.entropy_weights, progress=batch_idx / self.trainer.num_training_batches)
+        progress = batch_idx / self.trainer.num_training_batches
+        entropy_weight = linear(*self.entropy_weights, progress=progress)
+        self.objective.observe(rollout, progress)
         losses = self.losses(rollout, entropy_weight)
         self.env_steps += rollout.numel() * self.trainer.world_size
-        self.statistics = {name: loss.detach() for name, loss in losses.items()}
         if batch_idx % self.trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
-            self.write({f"loss/{name}": loss for name, loss in self.statistics.items()})
+            self.write({f"loss/{name}": loss.detach() for name, loss in losses.items()})
+            self.write({f"objective/{name}": value for name, value in self.objective.scalars().items()})
         return torch.stack(list(losses.values())).sum()
 
     def write(self, metrics: dict[str, Any]) -> None:
@@ -126,16 +128,21 @@ class TeammateGenerator(LightningModule):
         for logger in self.loggers:
             logger.log_metrics(metrics, step=self.env_steps)
 
-    def on_train_batch_end(self, *_: object) -> None:
-        """Let the target critic follow, target <- (1 - tau) target + tau critic, and the objective adapt."""
+    def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
+        """Step, then let the target critic follow, target <- (1 - tau) target + tau critic, and the objective adapt.
+
+        Here, and not when the batch ends, because checkpoints are written before the module is told of that.
+        """
+        super().optimizer_step(*args, **kwargs)
         with torch.no_grad():
             torch._foreach_lerp_(list(self.target_critic.parameters()), list(self.critic.parameters()), self.tau)
-        self.objective.after_update(self.statistics)
+        self.objective.after_update()
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        """Adam on everything that learns."""
-        parameters = [parameter for parameter in self.parameters() if parameter.requires_grad]
-        return torch.optim.Adam(parameters, lr=self.learning_rate)
+        """Adam on everything that learns; the objective's own parameters with its own settings."""
+        groups = [{"params": [*self.population.parameters(), *self.critic.parameters()]}]
+        groups += [group for group in self.objective.parameter_groups() if group["params"]]
+        return torch.optim.Adam(groups, lr=self.learning_rate)
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Keep the count of environment steps."""

@@ -78,6 +78,20 @@ class Population(nn.Module):
         logits = last(x, groups.owner).flatten(0, 1)
         return logits[groups.slot].view(*ids.shape, self.n_actions)
 
+    def log_probs_of_all(self, observation: Tensor, action: Tensor) -> Tensor:
+        """Log-probability ``[..., 2, K]`` by which each of the K policies of a seat would have done what was done.
+
+        ``observation [..., 2, D]`` and ``action [..., 2]``. Every policy sees every sample, so nothing is grouped.
+        """
+        x = observation.reshape(-1, SEATS, self.observation_size).transpose(0, 1)  # [2, N, D]
+        x = x.repeat_interleave(self.n_types, 0)
+        *inner, last = self.layers
+        for layer in inner:
+            x = layer(x).relu()
+        log_probs = last(x).log_softmax(-1).unflatten(0, (SEATS, self.n_types))  # [2, K, N, A]
+        done = action.reshape(-1, SEATS).T[:, None, :, None].expand(-1, self.n_types, -1, 1)
+        return log_probs.gather(-1, done).squeeze(-1).permute(2, 0, 1).reshape(*action.shape, self.n_types)
+
     @torch.no_grad()
     def act(self, observation: Tensor, ids: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """Sample ``action [..., 2]`` for ``observation [..., 2, D]`` and ``ids [..., 2]``."""
@@ -131,16 +145,20 @@ class Critic(nn.Module):
         super().__init__()
         check_sizes(hidden)
         self.n_types = n_types
-        sizes = [SEATS * (observation_size + n_types), *hidden]
-        layers: list[nn.Module] = []
-        for n_in, n_out in itertools.pairwise(sizes):
-            layers += [orthogonal_linear(n_in, n_out, math.sqrt(2)), nn.ReLU()]
-        self.layers = nn.Sequential(*layers, orthogonal_linear(sizes[-1], 1, 1.0))
+        self.layers = mlp([SEATS * (observation_size + n_types), *hidden], 1)
 
     def forward(self, observation: Tensor, ids: Tensor) -> Tensor:
         """Value ``[...]`` of ``observation [..., 2, D]`` for the pair ``ids [..., 2]``."""
         one_hot = functional.one_hot(ids, self.n_types).to(observation.dtype)
         return self.layers(torch.cat([observation.flatten(-2), one_hot.flatten(-2)], -1)).squeeze(-1)
+
+
+def mlp(sizes: Sequence[int], n_out: int) -> nn.Sequential:
+    """Build an MLP with ReLU between the layers, from ``sizes[0]`` inputs to ``n_out`` outputs."""
+    layers: list[nn.Module] = []
+    for before, after in itertools.pairwise(sizes):
+        layers += [orthogonal_linear(before, after, math.sqrt(2)), nn.ReLU()]
+    return nn.Sequential(*layers, orthogonal_linear(sizes[-1], n_out, 1.0))
 
 
 def orthogonal_linear(n_in: int, n_out: int, gain: float) -> nn.Linear:

@@ -1,8 +1,8 @@
 """The seam between methods: what an objective adds to multi-agent A2C on self-play."""
 
 import inspect
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from tensordict import TensorDictBase
@@ -12,11 +12,21 @@ if TYPE_CHECKING:
     from brdiv.nets import Population
 
 
+class Sizes(NamedTuple):
+    """What an objective may need to know to build networks or matrices of its own."""
+
+    n_types: int
+    observation_size: int
+    n_actions: int
+    hidden: Sequence[int]  # neurons of the critic's layers
+
+
 class Objective(nn.Module):
     """Multi-agent A2C on self-play alone; a method overrides what it adds.
 
-    Constructor arguments are kept as attributes of the same name, so that a run can say how it was made. `n_types`
-    comes from the population and is set by `attach`.
+    Constructor arguments are kept as attributes of the same name, so that a run can say how it was made. Networks,
+    multipliers and estimates of a method are its submodules, parameters and buffers: so they are trained, saved and
+    continued with everything else.
     """
 
     cross_play: bool = False
@@ -26,9 +36,17 @@ class Objective(nn.Module):
         super().__init__()
         self.n_types = 0
 
-    def attach(self, n_types: int) -> None:
-        """Learn the population's size before training starts."""
-        self.n_types = n_types
+    @property
+    def label(self) -> str:
+        """Name in tables and figures, as the paper writes it."""
+        return type(self).__name__
+
+    def attach(self, sizes: Sizes) -> None:
+        """Learn the sizes before training starts, and build what depends on them."""
+        self.n_types = sizes.n_types
+
+    def observe(self, rollout: TensorDictBase, progress: float) -> None:
+        """Take in the window ``[B, T]`` of an update before its losses; ``progress`` of the run goes from 0 to 1."""
 
     def slope(self, ids: Tensor) -> Tensor:
         """Say what a unit of return of the pair ``ids [..., 2]`` is worth, ``[...]``; of self-play, about 1."""
@@ -42,9 +60,24 @@ class Objective(nn.Module):
         """Further losses to minimise, by name."""
         return {}
 
-    def after_update(self, statistics: Mapping[str, Tensor]) -> None:
-        """Adapt the objective's own state after a gradient step; ``statistics`` are the update's losses by name."""
+    def after_update(self) -> None:
+        """Adapt the objective's own parameters after a gradient step."""
+
+    def parameter_groups(self) -> list[dict[str, Any]]:
+        """Give the objective's own parameters to the optimiser, with settings of their own where it needs them."""
+        return [{"params": list(self.parameters())}]
+
+    def scalars(self) -> dict[str, Tensor]:
+        """Numbers worth watching, by name."""
+        return {}
 
     def settings(self) -> dict[str, Any]:
         """Constructor arguments that build this objective again."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+
+def check_not_negative(**settings: float) -> None:
+    """Refuse negative weights by name."""
+    for name, value in settings.items():
+        if not value >= 0:
+            raise ValueError(f"{name} is {value}: it may not be negative")

@@ -2,36 +2,14 @@
 
 import pytest
 import torch
-from tensordict import TensorDict
 
 from brdiv.metrics import best_response_diversity
 from brdiv.module import TeammateGenerator
-from brdiv.objectives import BRDiv
+from brdiv.objectives import BRDiv, Sizes
+from tests.objectives.rollouts import random_rollout
 
 K, D, A, T = 4, 6, 5, 8
 GAMMA = 0.99
-
-
-def random_rollout(generator, self_play=8, cross_play=24):
-    rows = self_play + cross_play
-    i = torch.randint(K, (rows, T), generator=generator)
-    away = torch.randint(1, K, (rows, T), generator=generator)
-    away[:self_play] = 0
-    end = torch.randint(8, (rows, T, 1), generator=generator)
-    draw = torch.rand(2, rows, T, 2, D, generator=generator)
-    return TensorDict(
-        {
-            "agents": {"observation": draw[0], "action": torch.randint(A, (rows, T, 2), generator=generator)},
-            "ids": torch.stack([i, (i + away) % K], -1),
-            "next": {
-                "agents": {"observation": draw[1]},
-                "reward": torch.rand(rows, T, 1, generator=generator),
-                "terminated": end == 0,
-                "truncated": end == 1,
-            },
-        },
-        [rows, T],
-    )
 
 
 def algorithm_2(module, rollout, self_play_rows):
@@ -90,7 +68,7 @@ def module(_double_precision):
 
 
 def test_loss_and_gradients_equal_algorithm_2(module, generator):
-    rollout = random_rollout(generator)
+    rollout = random_rollout(generator, K, observation_size=D, n_actions=A)
     samples = rollout.numel()
     critic_sum, actor_sum = algorithm_2(module, rollout, self_play_rows=8)
     losses = module.losses(rollout, entropy_weight=0.0)
@@ -111,7 +89,7 @@ def test_the_weight_scales_cross_play_alone():
     ids = torch.tensor([[0, 0], [0, 1], [3, 3], [2, 0]])
     plain, heavy = BRDiv(), BRDiv(cross_play_weight=3.0)
     for objective in (plain, heavy):
-        objective.attach(K)
+        objective.attach(Sizes(K, D, A, [4]))
     assert plain.slope(ids).tolist() == pytest.approx([1, -2 / 7, 1, -2 / 7])
     assert heavy.slope(ids).tolist() == pytest.approx([1, -6 / 7, 1, -6 / 7])
 
@@ -119,3 +97,20 @@ def test_the_weight_scales_cross_play_alone():
 def test_a_negative_weight_is_refused():
     with pytest.raises(ValueError, match="cross_play_weight"):
         BRDiv(cross_play_weight=-1.0)
+
+
+def test_cross_play_warms_up_and_self_play_does_not():
+    objective = BRDiv(cross_play_weight=3.0, warm_up=0.2)
+    objective.attach(Sizes(K, D, A, [4]))
+    ids = torch.tensor([[1, 1], [0, 1]])
+    slopes = {}
+    for progress in (0.0, 0.1, 0.2, 0.9):
+        objective.observe(None, progress)
+        slopes[progress] = objective.slope(ids).tolist()
+    assert [own for own, _ in slopes.values()] == [1.0] * 4
+    assert [other for _, other in slopes.values()] == pytest.approx([0.0, -3 / 7, -6 / 7, -6 / 7])
+
+
+def test_a_warm_up_longer_than_the_run_is_refused():
+    with pytest.raises(ValueError, match="warm_up"):
+        BRDiv(warm_up=1.5)
