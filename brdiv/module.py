@@ -10,9 +10,9 @@ from tensordict import TensorDictBase
 from torch import Tensor
 
 from brdiv.losses import actor_loss, critic_loss, entropy
-from brdiv.nets import Critic, Population
+from brdiv.nets import Critic, Population, values_where
 from brdiv.objectives import Objective, Sizes
-from brdiv.returns import n_step_returns
+from brdiv.returns import cuts, n_step_returns
 from brdiv.schedules import linear
 
 
@@ -105,11 +105,14 @@ class TeammateGenerator(LightningModule):
         bonus = self.objective.bonus(rollout)
         if bonus is not None:
             reward = reward + bonus
-        ends = after["terminated"].squeeze(-1), after["truncated"].squeeze(-1)
-        state = after["agents", "observation"], rollout["ids"]
-        actor_return = n_step_returns(reward, self.critic(*state), *ends, gamma=self.gamma)
-        critic_target = n_step_returns(reward, self.target_critic(*state), *ends, gamma=self.gamma)
-        return actor_return, critic_target
+        terminated, truncated = after["terminated"].squeeze(-1), after["truncated"].squeeze(-1)
+        observation, ids = after["agents", "observation"], rollout["ids"]
+
+        def bootstrapped(critic: Critic) -> Tensor:
+            value = values_where(cuts(truncated), critic, observation, ids)
+            return n_step_returns(reward, value, terminated, truncated, gamma=self.gamma)
+
+        return bootstrapped(self.critic), bootstrapped(self.target_critic)
 
     def training_step(self, rollout: TensorDictBase, batch_idx: int) -> Tensor:
         """One update on one fresh rollout."""
@@ -142,7 +145,7 @@ class TeammateGenerator(LightningModule):
         """Adam on everything that learns; the objective's own parameters with its own settings."""
         groups = [{"params": [*self.population.parameters(), *self.critic.parameters()]}]
         groups += [group for group in self.objective.parameter_groups() if group["params"]]
-        return torch.optim.Adam(groups, lr=self.learning_rate)
+        return torch.optim.Adam(groups, lr=self.learning_rate, fused=True)
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Keep the count of environment steps."""

@@ -10,7 +10,7 @@ def n_step_returns(reward: Tensor, next_value: Tensor, terminated: Tensor, trunc
     A terminated episode is worth nothing more. One that ran out of time, or out of window, goes on in expectation, so
     it is continued with ``next_value [B, T]``, the value of the true next observation (before any reset).
 
-    All arguments are ``[B, T]``: reward, next_value (read only where an episode is cut), terminated, truncated.
+    All arguments are ``[B, T]``: reward, next_value (read only where `cuts` says), terminated, truncated.
     """
     returns = torch.empty_like(reward)
     tail = next_value[:, -1]
@@ -19,3 +19,10 @@ def n_step_returns(reward: Tensor, next_value: Tensor, terminated: Tensor, trunc
         tail = reward[:, t] + gamma * torch.where(terminated[:, t], 0.0, tail)
         returns[:, t] = tail
     return returns
+
+
+def cuts(truncated: Tensor) -> Tensor:
+    """Where ``[B, T]`` play is cut short and goes on in expectation: at the time limit and at the window's end."""
+    cut = truncated.clone()
+    cut[:, -1] = True
+    return cut

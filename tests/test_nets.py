@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from brdiv.nets import Critic, Population, group, sample
+from brdiv.nets import Critic, Population, group, sample, values_where
 
 K, D, A = 3, 7, 5
 
@@ -119,3 +119,23 @@ def test_copies_do_not_share_weights(population):
     with torch.no_grad():
         other.layers[0].weight.zero_()
     assert population.layers[0].weight.abs().sum() > 0
+
+
+def test_values_are_the_critics_where_they_are_wanted(generator):
+    critic = Critic(3, 4, [8])
+    observation = torch.rand(5, 8, 2, 4, generator=generator)
+    ids = torch.randint(3, (5, 8, 2), generator=generator)
+    wanted = torch.rand(5, 8, generator=generator) < 0.3
+    values = values_where(wanted, critic, observation, ids)
+    assert torch.allclose(values[wanted], critic(observation, ids)[wanted], atol=1e-6)
+
+
+def test_every_policy_is_asked_about_every_sample(generator):
+    population = Population(3, 4, 5, [8, 8], gain=1.0)
+    observation = torch.rand(6, 7, 2, 4, generator=generator)
+    action = torch.randint(5, (6, 7, 2), generator=generator)
+    log_probs = population.log_probs_of_all(observation, action)
+    assert log_probs.shape == (6, 7, 2, 3)
+    for k in range(3):
+        own = population(observation, torch.full((6, 7, 2), k)).log_softmax(-1)
+        assert torch.allclose(log_probs[..., k], own.gather(-1, action.unsqueeze(-1)).squeeze(-1), atol=1e-6)

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from brdiv.returns import n_step_returns
+from brdiv.returns import cuts, n_step_returns
 
 GAMMA = 0.9
 
@@ -59,3 +59,16 @@ def test_a_time_limit_is_bootstrapped_from_the_true_next_observation():
 
 def test_window_of_one_step():
     assert n_step_returns(row(1), row(4), NEVER[:, :1], NEVER[:, :1], 0.5).tolist() == [[3]]
+
+
+def test_values_are_read_only_where_play_is_cut(generator):
+    reward, value = torch.rand(2, 50, 8, generator=generator)
+    end = torch.randint(5, (50, 8), generator=generator)
+    terminated, truncated = end == 0, end == 1
+    where = cuts(truncated)
+    assert 0.1 < where.float().mean() < 0.5
+    poisoned = value.where(where, torch.nan)
+    assert torch.equal(
+        n_step_returns(reward, poisoned, terminated, truncated, GAMMA),
+        n_step_returns(reward, value, terminated, truncated, GAMMA),
+    )

@@ -42,7 +42,9 @@ def test_settings_survive_json_and_build_the_objective_again(objective):
 def test_what_it_learned_is_saved_with_the_run(objective, generator):
     """State of its own lives in the state_dict, so that a continued run goes on with it."""
     population = Population(5, 6, 5, [8])
-    optimiser = torch.optim.Adam([group for group in objective.parameter_groups() if group["params"]] or [torch.zeros(1)])
+    optimiser = torch.optim.Adam(
+        [group for group in objective.parameter_groups() if group["params"]] or [torch.zeros(1)]
+    )
     for _ in range(3):
         rollout = random_rollout(generator, 5)
         objective.observe(rollout, 1.0)

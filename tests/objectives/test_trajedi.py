@@ -28,12 +28,13 @@ def literal(log_probs, ids, done, g, clip):
             i = int(ids[b, part[0]])
             l = [[float(log_probs[b, t, k]) for t in part] for k in range(n_types)]
             delta = [
-                [sum((1.0 if t == u else g ** abs(t - u)) * l[k][u] for u in range(len(part))) for t in range(len(part))]
+                [
+                    sum((1.0 if t == u else g ** abs(t - u)) * l[k][u] for u in range(len(part)))
+                    for t in range(len(part))
+                ]
                 for k in range(n_types)
             ]
-            bar = [
-                math.log(sum(math.exp(delta[k][t]) for k in range(n_types)) / n_types) for t in range(len(part))
-            ]
+            bar = [math.log(sum(math.exp(delta[k][t]) for k in range(n_types)) / n_types) for t in range(len(part))]
             value = 0.0
             for k in range(n_types):
                 w = min(math.exp(sum(l[k]) - sum(l[i])), clip)
@@ -67,6 +68,7 @@ def test_the_gradient_leaves_importance_weights_alone(generator):
     leaf = log_probs.clone().requires_grad_()
     trajectory_divergence(leaf, ids, done, 0.5, 10.0).backward()
     step, b, t, k = 1e-6, 3, 2, 1
+
     # Moving one entry with the weights held: compare with finite differences of a frozen-weight estimate.
     def frozen(values):
         episode = done.cumsum(1) - done.long()
@@ -87,9 +89,9 @@ def test_the_gradient_leaves_importance_weights_alone(generator):
 def test_teams_that_are_all_alike_have_no_divergence():
     log_probs = torch.full((3, 8, 1), -1.2).expand(-1, -1, K)
     none = torch.zeros(3, 8, dtype=torch.bool)
-    assert float(trajectory_divergence(log_probs, torch.zeros(3, 8, dtype=torch.long), none, 0.5, 10.0)) == pytest.approx(
-        0.0, abs=1e-6
-    )
+    assert float(
+        trajectory_divergence(log_probs, torch.zeros(3, 8, dtype=torch.long), none, 0.5, 10.0)
+    ) == pytest.approx(0.0, abs=1e-6)
 
 
 def test_teams_that_never_do_the_same_reach_the_most_there_is():
