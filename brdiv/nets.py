@@ -154,7 +154,7 @@ class Critic(nn.Module):
 
 
 def values_where(wanted: Tensor, critic: Critic, observation: Tensor, ids: Tensor) -> Tensor:
-    """Value ``[B, T]`` of ``observation [B, T, 2, D]`` for ``ids [B, T, 2]`` where ``wanted [B, T]``; elsewhere anything.
+    """Value ``[B, T]`` of ``observation [B, T, 2, D]`` for ``ids [B, T, 2]`` where ``wanted [B, T]``, else anything.
 
     Most of a window needs no value of what comes next, which on a CPU saves two thirds of the critics' work. Elsewhere,
     picking the samples would stall the queue, so all are valued.

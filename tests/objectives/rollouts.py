@@ -5,8 +5,10 @@ from tensordict import TensorDict
 
 
 def random_rollout(generator, n_types, rows=(8, 24), steps=8, observation_size=6, n_actions=5):
-    """A window ``[B, T]`` with self-play rows first, then cross-play ones, in which some episodes end; ids may change with
-    every step, which is harder than what collectors give."""
+    """A window ``[B, T]``, self-play rows first, then cross-play ones, in which some episodes end.
+
+    Ids may change with every step, which is harder than what collectors give.
+    """
     count = sum(rows)
     i = torch.randint(n_types, (count, steps), generator=generator)
     away = torch.randint(1, n_types, (count, steps), generator=generator)

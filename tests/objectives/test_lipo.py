@@ -46,7 +46,8 @@ def test_without_mutual_information_there_is_no_classifier(generator):
 def test_mutual_information_rewards_self_play_alone(generator):
     objective, rollout = attached(mutual_information_weight=0.1), random_rollout(generator, K, rows=(8, 24))
     bonus = objective.bonus(rollout)
-    assert (bonus[:8] < 0).all() and (bonus[8:] == 0).all()
+    assert (bonus[:8] < 0).all()
+    assert (bonus[8:] == 0).all()
     own = objective.classifier.log_likelihood(rollout[:8])
     assert torch.allclose(bonus[:8], 0.1 * own)
     assert torch.isclose(objective.auxiliary(rollout, None)["classifier"], -own.mean())
