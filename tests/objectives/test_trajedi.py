@@ -25,22 +25,19 @@ def literal(log_probs, ids, done, g, clip):
                 parts.append(part)
                 part = []
         for part in parts:
-            i = int(ids[b, part[0]])
-            l = [[float(log_probs[b, t, k]) for t in part] for k in range(n_types)]
+            i, n = int(ids[b, part[0]]), len(part)
+            own = [[float(log_probs[b, t, k]) for t in part] for k in range(n_types)]
             delta = [
-                [
-                    sum((1.0 if t == u else g ** abs(t - u)) * l[k][u] for u in range(len(part)))
-                    for t in range(len(part))
-                ]
+                [sum((1.0 if t == u else g ** abs(t - u)) * own[k][u] for u in range(n)) for t in range(n)]
                 for k in range(n_types)
             ]
-            bar = [math.log(sum(math.exp(delta[k][t]) for k in range(n_types)) / n_types) for t in range(len(part))]
+            bar = [math.log(sum(math.exp(delta[k][t]) for k in range(n_types)) / n_types) for t in range(n)]
             value = 0.0
             for k in range(n_types):
-                w = min(math.exp(sum(l[k]) - sum(l[i])), clip)
-                value += w * sum(bar[t] - delta[k][t] for t in range(len(part))) / len(part) / n_types
-            total += value * len(part)
-            steps += len(part)
+                w = min(math.exp(sum(own[k]) - sum(own[i])), clip)
+                value += w * sum(bar[t] - delta[k][t] for t in range(n)) / n / n_types
+            total += value * n
+            steps += n
     return -total / steps
 
 
