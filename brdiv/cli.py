@@ -19,6 +19,8 @@ commands:
   render   watch a population play                     brdiv render runs/.../population.safetensors --out play.gif
   seeds    train one config with many seeds and        brdiv seeds --config configs/reaching.yaml --seeds 0-9
            print a table of how often it works
+  compare  train several methods with several seeds    brdiv compare --config configs/reaching.yaml --methods base lipo
+           and print a table of their populations
   bench    measure how fast the games step             brdiv bench
 
 options:
@@ -113,11 +115,7 @@ def seeds(arguments: list[str]) -> None:
     parser.add_argument("--jobs", type=int, default=2, help="how many to train at a time, on one thread each")
     parser.add_argument("--folder", type=Path, help="where runs go (default: runs/seeds-<config>)")
     options, rest = parser.parse_known_args(arguments)
-    for taken in ("--seed_everything", "--run", "--threads"):
-        if any(part.split("=")[0] == taken for part in rest):
-            fail(f"{taken} is set for each seed by this command")
-    if options.jobs < 1:
-        fail(f"jobs is {options.jobs}: at least one is needed")
+    check_passed_on(rest, options.jobs)
 
     from brdiv.configs import find_config
     from brdiv.seeds import parse_seeds, train_seeds
@@ -132,6 +130,58 @@ def seeds(arguments: list[str]) -> None:
         print_seeds(train_seeds(numbers, folder, passed_on, options.jobs))
     except (FileNotFoundError, ValueError, RuntimeError) as error:
         fail(error)
+
+
+def compare(arguments: list[str]) -> None:
+    """`brdiv compare`."""
+    from brdiv.configs import find_config, shipped_configs
+
+    shipped = [name.removeprefix("methods/") for name in shipped_configs() if name.startswith("methods/")]
+    parser = OneLineParser(
+        "compare",
+        "Train several methods on one game with several seeds each, and print a table of the populations. Options that "
+        "are not listed here go to `brdiv fit`. Runs that are already done are not trained again.",
+    )
+    parser.add_argument("--config", required=True, help="config file of the game")
+    parser.add_argument(
+        "--methods",
+        nargs="+",
+        default=["base", "independent"],
+        metavar="METHOD",
+        help=f"`base` for the config as it stands, names of shipped methods ({', '.join(shipped)}), or config files",
+    )
+    parser.add_argument("--seeds", default="0-2", help="numbers and ranges, as in 0-9 or 1,4,7")
+    parser.add_argument("--jobs", type=int, default=2, help="how many to train at a time, on one thread each")
+    parser.add_argument("--folder", type=Path, help="where runs go (default: runs/compare-<config>)")
+    options, rest = parser.parse_known_args(arguments)
+    check_passed_on(rest, options.jobs)
+
+    from brdiv.seeds import parse_seeds, train_methods
+    from brdiv.tables import print_methods
+
+    try:
+        base = find_config(options.config)
+        methods: dict[str, list[str]] = {}
+        for name in options.methods:
+            overlay = (
+                [] if name == "base" else ["--config", str(find_config(f"methods/{name}" if name in shipped else name))]
+            )
+            methods[base.stem if name == "base" else Path(name).stem] = ["--config", str(base), *overlay, *rest]
+        numbers = parse_seeds(options.seeds)
+        folder = options.folder or Path("runs", f"compare-{base.stem}")
+        print(f"training {len(methods) * len(numbers)} runs, {options.jobs} at a time; logs are in {folder}")
+        print_methods(train_methods(methods, numbers, folder, options.jobs), folder)
+    except (FileNotFoundError, ValueError, RuntimeError) as error:
+        fail(error)
+
+
+def check_passed_on(rest: list[str], jobs: int) -> None:
+    """Refuse options of `brdiv fit` that are set for each run, and an impossible number of jobs."""
+    for taken in ("--seed_everything", "--run", "--threads"):
+        if any(part.split("=")[0] == taken for part in rest):
+            fail(f"{taken} is set for each seed by this command")
+    if jobs < 1:
+        fail(f"jobs is {jobs}: at least one is needed")
 
 
 def render(arguments: list[str]) -> None:
@@ -197,6 +247,7 @@ COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "show": show,
     "render": render,
     "seeds": seeds,
+    "compare": compare,
     "bench": bench,
 }
 

@@ -88,13 +88,17 @@ class GameCollector(BaseCollector):
         """Nothing runs that would have to be stopped."""
 
     def state_dict(self) -> OrderedDict[str, Any]:
-        """Where play stands."""
-        return OrderedDict(now=self.now, generator=self.env.generator.get_state())
+        """Where play stands, in plain tensors."""
+        now = None if self.now is None else self.now.to_dict()
+        return OrderedDict(now=now, generator=self.env.generator.get_state())
 
     def load_state_dict(self, state_dict: OrderedDict[str, Any]) -> None:
         """Go on from there."""
-        self.now = state_dict["now"]
-        self.env.generator.set_state(state_dict["generator"])
+        now = state_dict["now"]
+        self.now = (
+            None if now is None else TensorDict.from_dict(now, batch_size=self.env.batch_size).to(self.env.device)
+        )
+        self.env.generator.set_state(state_dict["generator"].cpu())
 
 
 def merge(done: Tensor, fresh: TensorDictBase, old: TensorDictBase) -> TensorDict:

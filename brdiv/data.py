@@ -7,10 +7,10 @@ import numpy as np
 import torch
 from lightning import LightningDataModule
 from tensordict import TensorDictBase
-from torch import Tensor
+from torch import Tensor, distributed
 from torchrl.collectors import BaseCollector
 
-from brdiv.collect import make_collector
+from brdiv.collect import GameCollector, make_collector
 from brdiv.envs import Actor, Task, make_env
 from brdiv.pairings import Pairing
 
@@ -22,17 +22,58 @@ class RolloutStream:
     policy of one update ago.
     """
 
-    def __init__(self, collector: BaseCollector, length: int) -> None:
+    def __init__(self, collector: BaseCollector, generator: torch.Generator, length: int, seed: list[int]) -> None:
         self.collector = collector
+        self.generator = generator
         self.length = length
+        self.seed = seed
+        self.given = 0
 
     def __len__(self) -> int:
         return self.length
 
     def __iter__(self) -> Iterator[TensorDictBase]:
         windows = iter(self.collector)
-        for _ in range(self.length):
+        while self.given < self.length:
+            self.given += 1
             yield next(windows)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the streams of all ranks stand. Every rank must ask."""
+        state: dict[str, Any] = {"given": self.given, "actions": self.generator.get_state()}
+        if isinstance(self.collector, GameCollector):
+            state["play"] = dict(self.collector.state_dict())
+        return {"ranks": from_all_ranks(state)}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Go on from there. Other people's environments can't be put back where they were: they start new episodes."""
+        ranks = state_dict["ranks"]
+        rank, world = place()
+        if len(ranks) != world:
+            raise ValueError(f"the checkpoint was written by {len(ranks)} processes, and this run has {world}")
+        state = ranks[rank]
+        self.given = state["given"]
+        self.generator.set_state(state["actions"].cpu())
+        if isinstance(self.collector, GameCollector):
+            self.collector.load_state_dict(state["play"])
+        else:
+            self.collector.set_seed(seeds([*self.seed, self.given])[0])
+
+
+def place() -> tuple[int, int]:
+    """Rank of this process, and how many there are."""
+    if distributed.is_available() and distributed.is_initialized():
+        return distributed.get_rank(), distributed.get_world_size()
+    return 0, 1
+
+
+def from_all_ranks(state: dict[str, Any]) -> list[dict[str, Any]]:
+    """Collect what every rank has to say, in their order."""
+    everyone: list[Any] = [state]
+    if place()[1] > 1:
+        everyone = [None] * place()[1]
+        distributed.all_gather_object(everyone, state)
+    return everyone
 
 
 class RolloutData(LightningDataModule):
@@ -102,12 +143,12 @@ class RolloutData(LightningDataModule):
         trainer = self.trainer
         assert trainer is not None, "a stream needs the model that plays it"
         module: Any = trainer.lightning_module
-        collector = collect(self.game, self.pairing, module.population, self.window, module.device,
-                                   seed=[self.seed, trainer.global_rank])  # fmt: skip
+        seed = [self.seed, trainer.global_rank]
+        collector, generator = collect(self.game, self.pairing, module.population, self.window, module.device, seed)
         updates = self.planned_steps(trainer.world_size) // (self.steps_per_update * trainer.world_size)
         if updates < 1:
             raise ValueError(f"steps is {self.steps}: less than one update of {trainer.world_size} devices")
-        return RolloutStream(collector, updates)
+        return RolloutStream(collector, generator, updates, seed)
 
     def transfer_batch_to_device(self, batch: TensorDictBase, *_: object) -> TensorDictBase:
         """Leave the batch where it was collected: on the model's device."""
@@ -116,15 +157,22 @@ class RolloutData(LightningDataModule):
 
 def collect(
     game: Task, pairing: Pairing, actor: Actor, window: int, device: torch.device, seed: list[int]
-) -> BaseCollector:
+) -> tuple[BaseCollector, torch.Generator]:
     """Build the one collector over all rows: two, for self-play and cross-play, take 1.6 times as long a step.
 
-    Environments and actions draw from a random stream each, both derived from ``seed``.
+    Environments and actions draw from a random stream each, both derived from ``seed``; that of the actions is given
+    back too.
     """
-    env_seed, action_seed = (int(s) for s in np.random.SeedSequence(seed).generate_state(2))
+    env_seed, action_seed = seeds(seed)
     generator = torch.Generator(device).manual_seed(action_seed)
 
     def act(observation: Tensor, ids: Tensor) -> Tensor:
         return actor.act(observation, ids, generator)
 
-    return make_collector(make_env(game, pairing, device, env_seed), act, window)
+    return make_collector(make_env(game, pairing, device, env_seed), act, window), generator
+
+
+def seeds(seed: list[int]) -> tuple[int, int]:
+    """Derive seeds for environments and for actions."""
+    first, second = np.random.SeedSequence(seed).generate_state(2)
+    return int(first), int(second)

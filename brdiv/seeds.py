@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -40,10 +40,20 @@ def train_seeds(seeds: Sequence[int], folder: Path, fit_arguments: Sequence[str]
 
     Seeds that finished before are not trained again. Each one's output goes to ``folder/seed<N>.log``.
     """
-    claim_settings(folder, fit_arguments)
+    return (result for _, result in train_methods({"": fit_arguments}, seeds, folder, jobs))
+
+
+def train_methods(
+    methods: Mapping[str, Sequence[str]], seeds: Sequence[int], folder: Path, jobs: int
+) -> Iterator[tuple[str, SeedResult]]:
+    """Train every method, given by name and arguments of `brdiv fit`, with every seed, in ``folder/<name>``."""
+    for name, fit_arguments in methods.items():
+        claim_settings(folder / name, fit_arguments)
+    tasks = [(name, seed) for name in methods for seed in seeds]
     with ThreadPoolExecutor(jobs) as pool:
-        for seed, path in zip(seeds, pool.map(lambda s: train(s, folder, fit_arguments), seeds), strict=True):
-            yield measure(seed, path)
+        paths = pool.map(lambda task: train(task[1], folder / task[0], methods[task[0]]), tasks)
+        for (name, seed), path in zip(tasks, paths, strict=True):
+            yield name, measure(seed, path)
 
 
 def train(seed: int, folder: Path, fit_arguments: Sequence[str]) -> Path:

@@ -1,6 +1,9 @@
 """What is printed in the terminal as a table."""
 
-from collections.abc import Iterable, Mapping
+import csv
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from statistics import mean
 from typing import Any
 
@@ -56,6 +59,40 @@ def print_cross_play(matrix: Tensor) -> None:
         f"BRDiv {best_response_diversity(matrix):.2f}",
         highlight=False,
     )
+
+
+def print_methods(results: Iterable[tuple[str, SeedResult]], folder: Path) -> None:
+    """Print one line a method once all of its seeds are in; write all as `compare.csv`, the table as `compare.md`."""
+    console = Console(highlight=False)
+    names = ("method", "seeds", "diagonal", "off-diagonal", "BRDiv", "strategies", "self-play steps")
+    console.print(f"{names[0]:18} {names[1]:>5} " + " ".join(f"{name:>15}" for name in names[2:]), style="bold")
+    lines, rows = [], []
+    for method, group in itertools.groupby(results, key=lambda pair: pair[0]):
+        seeds = [result for _, result in group]
+        rows += [(method, *r) for r in seeds]
+        cells = [f"{spread([getattr(r, name) for r in seeds])}" for name in ("diagonal", "off_diagonal")]
+        cells += [spread([r.brdiv for r in seeds], 1)]
+        cells += [" ".join("-" if r.strategies is None else str(r.strategies) for r in seeds)]
+        cells += [spread([r.length for r in seeds], 1)]
+        console.print(f"{method:18} {len(seeds):>5} " + " ".join(f"{cell:>15}" for cell in cells))
+        lines.append(f"| {method} | {len(seeds)} | " + " | ".join(cells) + " |")
+    head = [f"| {' | '.join(names)} |", "|" + "---|" * len(names)]
+    (folder / "compare.md").write_text("\n".join([*head, *lines]) + "\n")
+    with (folder / "compare.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["method", *SeedResult._fields])
+        writer.writerows(rows)
+    console.print(f"\ntable {folder}/compare.md, every seed {folder}/compare.csv")
+
+
+def spread(values: Sequence[float], digits: int = 3) -> str:
+    """Write the mean of some numbers, and how far from it the furthest is.
+
+    >>> spread([0.9, 1.0, 1.1], 1)
+    '1.0 +- 0.1'
+    """
+    middle = mean(values)
+    return f"{middle:.{digits}f} +- {max(abs(value - middle) for value in values):.{digits}f}"
 
 
 def print_seeds(results: Iterable[SeedResult]) -> list[SeedResult]:

@@ -17,13 +17,22 @@ from lightning.pytorch.loggers import TensorBoardLogger
 
 import brdiv.envs
 import brdiv.objectives
-from brdiv.callbacks import CrossPlay, PopulationExport, StepProgress, Throughput
+from brdiv.callbacks import (
+    CheckpointError,
+    Checkpoints,
+    CrossPlay,
+    PopulationExport,
+    RunStopped,
+    StepProgress,
+    Throughput,
+)
 from brdiv.cli import fail
 from brdiv.configs import find_config
 from brdiv.data import RolloutData
 from brdiv.envs import Task
 from brdiv.module import TeammateGenerator
 from brdiv.objectives import Objective
+from brdiv.resume import CheckpointFileError, find_checkpoint, read_checkpoint
 
 
 def class_names(module: ModuleType, parent: type) -> list[str]:
@@ -79,6 +88,7 @@ class TrainingCLI(LightningCLI):
         # The file first: whatever the last measurement may run into, the population is safe by then.
         parser.add_lightning_class_args(PopulationExport, "export")
         parser.add_lightning_class_args(CrossPlay, "cross_play")
+        parser.add_lightning_class_args(Checkpoints, "checkpoints")
         parser.link_arguments("seed_everything", "data.seed")
         parser.link_arguments("model.n_types", "data.n_types")
         parser.link_arguments("model.objective", "data.cross_play", compute_fn=wants_cross_play)
@@ -92,9 +102,22 @@ class TrainingCLI(LightningCLI):
             self.parser.error(f"threads is {config.threads}: at least one is needed")
         if config.trainer.max_epochs != 1:
             self.parser.error(f"trainer.max_epochs is {config.trainer.max_epochs}: a run is one epoch; set data.steps")
-        if config.ckpt_path is not None:
-            self.parser.error("ckpt_path: continuing a run is not supported yet")
         torch.set_num_threads(config.threads)
+        self.continued: dict[str, Any] | None = None
+        if config.ckpt_path is not None:
+            self.find_run_to_continue(config)
+
+    def find_run_to_continue(self, config: Any) -> None:
+        """Look for the checkpoint and its folder, and check it, before anything is built."""
+        try:
+            path, folder = find_checkpoint(
+                str(config.ckpt_path), config.run and Path(config.run), default_folder(config)
+            )
+            self.continued = read_checkpoint(path)
+        except CheckpointFileError as error:
+            self.parser.error(f"ckpt_path: {error}")
+        config.ckpt_path, config.run, config.weights_only = str(path), str(folder), True
+        self.save_config_kwargs["overwrite"] = True
 
     def instantiate_classes(self) -> None:
         """Build everything; what a constructor refuses is the user's mistake, not a crash."""
@@ -113,16 +136,33 @@ class TrainingCLI(LightningCLI):
         config = self.config.fit
         if config.trainer.fast_dev_run:
             return super().instantiate_trainer(**kwargs)
-        name = f"{class_name(config.data.game)}-{class_name(config.model.objective)}-seed{config.seed_everything}"
-        folder = claim_folder(Path(config.run) if config.run else None, Path("runs", name.lower()))
+        wanted = Path(config.run) if config.run else None
+        if self.continued is None:
+            folder = claim_folder(wanted, default_folder(config))
+            logged = None
+        else:
+            assert wanted is not None
+            folder, logged = wanted, self.continued["env_steps"]
         kwargs["default_root_dir"] = folder
         if config.trainer.logger is None:
-            kwargs["logger"] = TensorBoardLogger(folder.parent, name=folder.name, version="")
+            # What was logged after the checkpoint will be logged again: readers are told to forget it.
+            purge = {} if logged is None else {"purge_step": logged + 1}
+            kwargs["logger"] = TensorBoardLogger(
+                folder.parent, name=folder.name, version="", default_hp_metric=False, **purge
+            )
         try:
             return super().instantiate_trainer(**kwargs)
         except Exception:
-            folder.rmdir()
+            if self.continued is None:
+                folder.rmdir()
             raise
+
+    def before_fit(self) -> None:
+        """Refuse to go on with a run that has no steps left."""
+        if self.continued is not None:
+            done, planned = self.continued["env_steps"], self.datamodule.planned_steps(self.trainer.world_size)
+            if done >= planned:
+                self.parser.error(f"ckpt_path: the run is over, {done:,} of {planned:,} steps; set data.steps higher")
 
     def after_fit(self) -> None:
         """Say where things are."""
@@ -142,6 +182,12 @@ def wants_cross_play(objective: Any) -> bool:
 def class_name(setting: Any) -> str:
     """Name the class of a parsed `class_path` setting."""
     return str(setting.class_path).rpartition(".")[-1]
+
+
+def default_folder(config: Any) -> Path:
+    """Name the folder of a run after what it trains."""
+    name = f"{class_name(config.data.game)}-{class_name(config.model.objective)}-seed{config.seed_everything}"
+    return Path("runs", name.lower())
 
 
 def claim_folder(wanted: Path | None, default: Path) -> Path:
@@ -184,6 +230,22 @@ def fit(arguments: list[str]) -> None:
         args: ArgsType = ["fit", *with_shipped_configs(arguments)]
     except FileNotFoundError as error:
         fail(error)
+    try:
+        run_cli(args)
+    except CheckpointError as error:
+        fail(error)
+    except RunStopped as stop:
+        if stop.path is not None:
+            folder = stop.path.parent.parent
+            print(f"\n{stop}; saved as {stop.path}", file=sys.stderr)
+            print(
+                f"go on with  brdiv fit --config {folder}/config.yaml --run {folder} --ckpt_path last", file=sys.stderr
+            )
+        sys.exit(128 + stop.signum)
+
+
+def run_cli(args: ArgsType) -> None:
+    """Parse and train."""
     TrainingCLI(
         TeammateGenerator,
         RolloutData,

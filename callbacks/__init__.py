@@ -1,8 +1,17 @@
 """What watches a run. Nothing here changes what is learned; without these, results are the same."""
 
+from .checkpoint import CheckpointError, Checkpoints, RunStopped
 from .cross_play import CrossPlay
 from .population import PopulationExport
 from .progress import StepProgress
 from .throughput import Throughput
 
-__all__ = ["CrossPlay", "PopulationExport", "StepProgress", "Throughput"]
+__all__ = [
+    "CheckpointError",
+    "Checkpoints",
+    "CrossPlay",
+    "PopulationExport",
+    "RunStopped",
+    "StepProgress",
+    "Throughput",
+]

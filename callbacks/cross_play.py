@@ -41,6 +41,15 @@ class CrossPlay(Callback):
         self.episodes = episodes
         self.final_episodes = final_episodes
         self.due = every
+        self.latest: tuple[int, float] | None = None  # step and BRDiv of the last measurement
+
+    def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
+        """Go on after the step of a continued run; what was written after it will be measured anew."""
+        if self.every:
+            self.due = (module.env_steps // self.every + 1) * self.every
+        folder = trainer.log_dir
+        if module.env_steps and folder is not None and trainer.is_global_zero:
+            drop_rows(Path(folder, "cross_play.csv"), after=module.env_steps)
 
     def on_train_batch_end(self, trainer: Trainer, module: TeammateGenerator, *_: object) -> None:
         """Measure when due."""
@@ -79,6 +88,7 @@ class CrossPlay(Callback):
                 "cross_play/self_play_length": own_lengths.mean(),
             }
         )
+        self.latest = module.env_steps, float(best_response_diversity(matrix))
         image = as_image(cross_play_heatmap(matrix, f"{module.env_steps:,} steps"))
         for logger in trainer.loggers:
             if isinstance(logger, TensorBoardLogger):
@@ -86,6 +96,19 @@ class CrossPlay(Callback):
         if folder is not None:
             append_rows(Path(folder, "cross_play.csv"), module.env_steps, played)
         return matrix
+
+
+def drop_rows(path: Path, after: int) -> None:
+    """Remove what a CSV file says of steps beyond ``after``, or of measurements that were cut off in the middle."""
+    if not path.exists():
+        return
+    with path.open(newline="") as file:
+        rows = list(csv.reader(file))
+    kept = rows[:1] + [row for row in rows[1:] if len(row) == len(FIELDS) and int(row[0]) <= after]
+    part = path.with_suffix(".part")
+    with part.open("w", newline="") as file:
+        csv.writer(file).writerows(kept)
+    part.replace(path)
 
 
 def append_rows(path: Path, step: int, played: Episodes) -> None:

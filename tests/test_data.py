@@ -73,7 +73,7 @@ def test_windows_go_on_where_the_last_one_stopped(spied):
 
 
 def windows_of(actor, seed, n=3):
-    collector = collect(Reaching(), Pairing(4, 4, 12), actor, 8, torch.device("cpu"), seed)
+    collector, _ = collect(Reaching(), Pairing(4, 4, 12), actor, 8, torch.device("cpu"), seed)
     windows = iter(collector)
     return [next(windows).clone() for _ in range(n)]
 

@@ -78,3 +78,26 @@ def test_seeds_are_numbers_and_ranges(text, seeds):
 def test_other_seeds_are_refused(text):
     with pytest.raises(ValueError, match="seeds"):
         parse_seeds(text)
+
+
+def test_methods_are_compared_in_one_table(tmp_path, capsys):
+    arguments = ["compare", "--config", "reaching", "--methods", "base", "independent", "--seeds", "0-1"]
+    arguments += ["--folder", str(tmp_path), "--data.steps", "256", *SMALL[:-2], "--cross_play.final_episodes", "2"]
+    main(arguments)
+    out = capsys.readouterr().out
+    assert "reaching " in out
+    assert "independent " in out
+    lines = (tmp_path / "compare.md").read_text().splitlines()
+    assert len(lines) == 4
+    rows = (tmp_path / "compare.csv").read_text().splitlines()
+    assert [row.split(",")[:2] for row in rows[1:]] == [
+        ["reaching", "0"], ["reaching", "1"], ["independent", "0"], ["independent", "1"],
+    ]  # fmt: skip
+    assert (tmp_path / "independent" / "seed1" / "population.safetensors").exists()
+
+
+def test_an_unknown_method_is_refused_before_training(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["compare", "--config", "reaching", "--methods", "magic", "--folder", str(tmp_path)])
+    assert "no config file magic" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

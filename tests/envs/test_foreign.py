@@ -185,7 +185,7 @@ def test_cross_play_counts_whole_episodes(generator):
 
 def test_the_collector_takes_them():
     actor = Population(2, 2, 3, [4])
-    collector = collect(PettingZoo("echo_games"), Pairing(2, 4, 4), actor, 8, torch.device("cpu"), [0, 0])
+    collector, _ = collect(PettingZoo("echo_games"), Pairing(2, 4, 4), actor, 8, torch.device("cpu"), [0, 0])
     window = next(iter(collector))
     assert window.batch_size == (8, 8)
 

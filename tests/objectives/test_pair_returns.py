@@ -13,7 +13,7 @@ def test_the_estimate_is_what_the_pairs_earn_by_play():
     game, population = Reaching(), Population(3, 50, 5, [16], gain=2.0)
     pairing = Pairing(3, self_play_rows=100, cross_play_rows=200)
     estimate = PairReturns(3, memory=10_000.0)
-    windows = iter(collect(game, pairing, population, 8, torch.device("cpu"), seed=[0]))
+    windows = iter(collect(game, pairing, population, 8, torch.device("cpu"), seed=[0])[0])
     for _ in range(100):
         estimate.observe(next(windows))
     played = cross_play(game, population, 3, 1000, torch.Generator().manual_seed(0)).returns.mean(-1)

@@ -1,0 +1,165 @@
+"""Checkpoints: a run that is stopped, or killed, goes on from the last one as if nothing had happened."""
+
+import os
+import signal
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import torch
+from lightning import Trainer
+from lightning.pytorch.callbacks import Checkpoint
+from torch import distributed
+
+from brdiv.module import TeammateGenerator
+
+from .cross_play import CrossPlay
+
+FOLDER = "checkpoints"
+BEST = "best.ckpt"
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class RunStopped(Exception):
+    """Someone asked the run to stop, and it has saved itself."""
+
+    def __init__(self, signum: int, path: Path | None) -> None:
+        super().__init__(f"stopped by {signal.Signals(signum).name}")
+        self.signum = signum
+        self.path = path
+
+
+class CheckpointError(RuntimeError):
+    """A checkpoint could not be written."""
+
+
+class Checkpoints(Checkpoint):
+    """Writes `checkpoints/step_<N>.ckpt` every so many steps or minutes, and when the run is asked to stop.
+
+    A file appears under its name only once it is whole, so being killed while writing costs nothing.
+
+    Args:
+        every: Environment steps between two checkpoints; 0 goes by the clock alone.
+        minutes: Minutes between two checkpoints; 0 goes by steps alone.
+        keep: How many to keep, newest first; the one with the highest BRDiv so far is kept beside them.
+
+    """
+
+    def __init__(self, every: int = 1_000_000, minutes: float = 10.0, keep: int = 2) -> None:
+        for name, value, least in (("every", every, 0), ("minutes", minutes, 0), ("keep", keep, 1)):
+            if value < least:
+                raise ValueError(f"checkpoints.{name} is {value}: it must be at least {least}")
+        self.every = every
+        self.minutes = minutes
+        self.keep = keep
+        self.due = every
+        self.best = -float("inf")
+        self.saved_at = time.monotonic()
+        self.asked_to_stop = 0
+        self.handlers: dict[signal.Signals, Any] = {}
+
+    def state_dict(self) -> dict[str, Any]:
+        """What must not be forgotten."""
+        return {"best": self.best}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Remember it."""
+        self.best = state_dict["best"]
+
+    def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
+        """Start the clock, and listen to Ctrl-C and SIGTERM: they stop the run after the update it is in."""
+        self.saved_at = time.monotonic()
+        self.due = self.next_due(module)
+        if threading.current_thread() is threading.main_thread():
+            self.handlers = {each: signal.signal(each, self.ask_to_stop) for each in SIGNALS}
+
+    def ask_to_stop(self, signum: int, frame: FrameType | None) -> None:
+        """Note it; whoever asks twice does not want to wait."""
+        if self.asked_to_stop:
+            self.release()
+            raise KeyboardInterrupt
+        self.asked_to_stop = signum
+
+    def release(self) -> None:
+        """Give the signals back."""
+        for each, handler in self.handlers.items():
+            signal.signal(each, handler)
+        self.handlers = {}
+
+    def on_train_batch_end(
+        self, trainer: Trainer, module: TeammateGenerator, outputs: object, batch: object, batch_idx: int
+    ) -> None:
+        """Save when due, when the population is better than ever, and when asked to stop."""
+        last = batch_idx + 1 == trainer.num_training_batches
+        by_clock, stop = self.agree(trainer, batch_idx)
+        if last or stop or by_clock or (self.every and module.env_steps >= self.due):
+            path = self.save(trainer, f"step_{module.env_steps:012}.ckpt")
+            self.saved_at, self.due = time.monotonic(), self.next_due(module)
+            self.prune(trainer, path)
+            if stop and not last:
+                raise RunStopped(stop, path)
+        better = self.better_than_ever(trainer, module)
+        if better is not None:
+            self.best = better
+            self.save(trainer, BEST)
+
+    def next_due(self, module: TeammateGenerator) -> int:
+        """Say at how many steps the next checkpoint is due."""
+        return (module.env_steps // self.every + 1) * self.every if self.every else 0
+
+    def agree(self, trainer: Trainer, batch_idx: int) -> tuple[bool, int]:
+        """Whether it is time by the clock, and which signal came: the same answer on all ranks, asked now and then."""
+        by_clock = bool(self.minutes) and time.monotonic() - self.saved_at >= 60 * self.minutes
+        if trainer.world_size == 1:
+            return by_clock, self.asked_to_stop
+        if batch_idx % 16:
+            return False, 0
+        said = torch.tensor([int(by_clock), self.asked_to_stop], device=trainer.strategy.root_device)
+        distributed.all_reduce(said, distributed.ReduceOp.MAX)
+        by_clock_anywhere, stop = said.tolist()
+        return bool(by_clock_anywhere), stop
+
+    def better_than_ever(self, trainer: Trainer, module: TeammateGenerator) -> float | None:
+        """Give the BRDiv measured at this very step, if it is the highest so far."""
+        measured = [c.latest for c in trainer.callbacks if isinstance(c, CrossPlay) and c.latest]  # type: ignore[attr-defined]
+        now = max((brdiv for step, brdiv in measured if step == module.env_steps), default=-float("inf"))
+        now = trainer.strategy.broadcast(now) if measured or trainer.world_size > 1 else now
+        return now if now > self.best else None
+
+    def save(self, trainer: Trainer, name: str) -> Path:
+        """Write a checkpoint whole or not at all; all ranks take part."""
+        path = Path(trainer.log_dir or trainer.default_root_dir, FOLDER, name)
+        part = path.with_suffix(".part")
+        for logger in trainer.loggers:  # what was logged so far must not be lost if what was learned is kept
+            with suppress(AttributeError):
+                logger.experiment.flush()  # type: ignore[attr-defined]
+        try:
+            trainer.save_checkpoint(part)
+            if trainer.is_global_zero:
+                with part.open("rb") as file:
+                    os.fsync(file.fileno())
+                part.replace(path)
+        except (OSError, RuntimeError) as error:
+            with suppress(OSError):
+                part.unlink()
+            raise CheckpointError(
+                f"checkpoint {path} could not be written: {error}; earlier ones are intact"
+            ) from error
+        return path
+
+    def prune(self, trainer: Trainer, newest: Path) -> None:
+        """Remove all but the newest."""
+        if trainer.is_global_zero:
+            for old in sorted(newest.parent.glob("step_*.ckpt"))[: -self.keep]:
+                old.unlink()
+
+    def on_train_end(self, trainer: Trainer, module: TeammateGenerator) -> None:
+        """Stop listening."""
+        self.release()
+
+    def on_exception(self, trainer: Trainer, module: TeammateGenerator, exception: BaseException) -> None:
+        """Stop listening."""
+        self.release()

@@ -1,0 +1,122 @@
+"""A run that goes on from a checkpoint ends where it would have ended had it never stopped."""
+
+import csv
+import shutil
+
+import pytest
+import torch
+from brdiv.configs import shipped_configs
+from safetensors.torch import load_file
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from brdiv.cli import main
+from tests.training import train
+
+METHODS = ["brdiv", *sorted(path.stem for path in shipped_configs().values() if path.parent.name == "methods")]
+GAMES = ["reaching", "lbf", "cooking"]
+UPDATE = 16 * 8
+
+
+def killed_after(run, step, folder):
+    """A copy of a run as a kill would have left it: checkpoints up to ``step``, logs beyond it."""
+    shutil.copytree(run, folder)
+    (folder / "population.safetensors").unlink()
+    for path in (folder / "checkpoints").glob("step_*.ckpt"):
+        if int(path.stem.removeprefix("step_")) > step:
+            path.unlink()
+    return folder
+
+
+def go_on(folder):
+    main(["fit", "--config", str(folder / "config.yaml"), "--run", str(folder), "--ckpt_path", "last"])
+
+
+def whole_run(folder, *arguments, updates=6, **kwargs):
+    options = ["--checkpoints.every", str(2 * UPDATE), "--checkpoints.keep", "99", *arguments]
+    return train(folder, *options, steps=UPDATE * updates, **kwargs)
+
+
+def assert_same_population(first, second):
+    ours, theirs = (load_file(run / "population.safetensors") for run in (first, second))
+    assert ours.keys() == theirs.keys()
+    for name, weights in ours.items():
+        assert torch.equal(weights, theirs[name]), name
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_trains_on_every_game_and_goes_on(method, game, tmp_path):
+    overlay = [] if method == "brdiv" else ["--config", f"methods/{method}"]
+    run = whole_run(tmp_path / "whole", *overlay, "--cross_play.final_episodes", "1", config=game)
+    again = killed_after(run, 2 * UPDATE, tmp_path / "killed")
+    go_on(again)
+    assert_same_population(run, again)
+    last = sorted((run / "checkpoints").glob("step_*"))[-1].name
+    ours, theirs = (torch.load(r / "checkpoints" / last, weights_only=True) for r in (run, again))
+    for name, value in ours["state_dict"].items():  # objective, critic and target critic too
+        assert torch.equal(value, theirs["state_dict"][name]), name
+
+
+def logged(run):
+    events = EventAccumulator(str(run)).Reload()
+    return {tag: [(e.step, e.value) for e in events.Scalars(tag)] for tag in events.Tags()["scalars"]}
+
+
+def test_logs_have_every_step_once(tmp_path):
+    options = ["--cross_play.every", str(UPDATE), "--cross_play.episodes", "2"]
+    run = whole_run(tmp_path / "whole", *options)
+    again = killed_after(run, 4 * UPDATE, tmp_path / "killed")
+    go_on(again)
+    rows = [[tuple(row) for row in csv.reader((r / "cross_play.csv").open())] for r in (run, again)]
+    assert rows[0] == rows[1]
+    ours, theirs = logged(run), logged(again)
+    assert ours.keys() == theirs.keys()
+    for tag, values in ours.items():
+        if not tag.startswith("throughput"):
+            assert theirs[tag] == values, tag
+        assert [step for step, _ in theirs[tag]] == [step for step, _ in values], tag
+    assert len(ours["loss/actor"]) == 6
+
+
+def complaint(capsys, *arguments):
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", "--config", "reaching", *arguments])
+    assert stop.value.code == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    return line
+
+
+def test_a_finished_run_has_nothing_to_go_on_with(tmp_path, capsys):
+    run = whole_run(tmp_path / "whole", updates=2)
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        go_on(run)
+    assert "the run is over, 256 of 256 steps" in capsys.readouterr().err
+
+
+def test_missing_checkpoints_are_named(tmp_path, capsys):
+    assert "no checkpoint file nowhere.ckpt" in complaint(capsys, "--ckpt_path", "nowhere.ckpt")
+    assert "no run folder" in complaint(capsys, "--ckpt_path", "last", "--run", str(tmp_path / "none"))
+    assert "holds no checkpoint" in complaint(capsys, "--ckpt_path", "last", "--run", str(tmp_path))
+
+
+def test_a_damaged_newest_checkpoint_is_passed_over(tmp_path):
+    run = whole_run(tmp_path / "whole")
+    again = killed_after(run, 4 * UPDATE, tmp_path / "killed")
+    newest = sorted((again / "checkpoints").glob("step_*"))[-1]
+    newest.write_bytes(newest.read_bytes()[:1000])
+    go_on(again)
+    assert_same_population(run, again)
+
+
+def test_a_run_without_a_folder_name_is_found_by_what_it_trains(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    small = ["--config", "reaching", "--data.steps", str(1280 * 3), "--checkpoints.every", "1280"]
+    small += ["--cross_play.final_episodes", "1", "--checkpoints.keep", "9"]
+    main(["fit", *small])
+    run = tmp_path / "runs" / "reaching-brdiv-seed0"
+    first = (run / "population.safetensors").read_bytes()
+    (run / "checkpoints" / "step_000000003840.ckpt").unlink()
+    main(["fit", *small, "--ckpt_path", "last"])
+    assert (run / "population.safetensors").read_bytes() == first
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["reaching-brdiv-seed0"]
