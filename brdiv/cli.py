@@ -21,6 +21,9 @@ commands:
            print a table of how often it works
   compare  train several methods with several seeds    brdiv compare --config configs/reaching.yaml --methods base lipo
            and print a table of their populations
+  evaluate let learners prepared with a population     brdiv evaluate runs/seeds-reaching --teammates heuristics
+           play with strangers
+  play     two saved agents play each other            brdiv play runs/.../population.safetensors:1 H3
   bench    measure how fast the games step             brdiv bench
 
 options:
@@ -184,6 +187,91 @@ def check_passed_on(rest: list[str], jobs: int) -> None:
         fail(f"jobs is {jobs}: at least one is needed")
 
 
+def evaluate(arguments: list[str]) -> None:
+    """`brdiv evaluate`."""
+    parser = OneLineParser(
+        "evaluate",
+        "Let learners prepared with generated teammates (PLASTIC Policy) play with strangers. Runs of one method are "
+        "its seeds: intervals are over them.",
+    )
+    parser.add_argument("runs", nargs="+", type=Path, help="population files, run folders, or folders of runs")
+    parser.add_argument(
+        "--teammates", nargs="+", default=["heuristics"], help="`heuristics`, or runs whose teammates are the strangers"
+    )
+    parser.add_argument("--episodes", type=int, default=64, help="complete episodes of each pair")
+    parser.add_argument("--gamma", type=float, default=0.99, help="discount of the robustness measure")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the episodes")
+    parser.add_argument("--threads", type=int, default=2, help="threads that torch may use")
+    parser.add_argument("--out", type=Path, default=Path("evaluation"), help="folder for tables and figures")
+    options = parser.parse_args(arguments)
+    for name, least in (("episodes", 1), ("threads", 1)):
+        if getattr(options, name) < least:
+            fail(f"{name} is {getattr(options, name)}: it must be at least {least}")
+    if not 0 < options.gamma <= 1:
+        fail(f"gamma is {options.gamma:g}: it must lie above 0, and be at most 1")
+    if options.out.exists() and not options.out.is_dir():
+        fail(f"{options.out} is not a folder")
+
+    import torch
+
+    from brdiv.evaluation import EvaluationError, evaluate, load_runs, write
+    from brdiv.plots import evaluation_heatmap
+    from brdiv.populations import PopulationFileError
+    from brdiv.tables import print_evaluation
+
+    torch.set_num_threads(options.threads)
+    try:
+        runs = load_runs(options.runs)
+        strangers = None if options.teammates == ["heuristics"] else load_runs([Path(t) for t in options.teammates])
+        evaluation = evaluate(runs, strangers, options.episodes, options.seed, options.gamma)
+    except (FileNotFoundError, PopulationFileError, EvaluationError) as error:
+        fail(error)
+    write(evaluation, options.out)
+    print_evaluation(evaluation)
+    cells = [[evaluation.cell_estimate(m, t) for m in evaluation.methods] for t in evaluation.teammates]
+    title = f"{evaluation.game}: return with strangers, mean and 95 % interval over seeds"
+    figure = evaluation_heatmap(evaluation.methods, evaluation.teammates, cells, title)
+    for ending in ("png", "pdf"):
+        figure.savefig(options.out / f"heatmap.{ending}", dpi=150)
+    print(f"every cell  {options.out}/cells.csv, {options.out}/evaluation.json")
+    print(f"figure      {options.out}/heatmap.png, .pdf")
+
+
+def play(arguments: list[str]) -> None:
+    """`brdiv play`."""
+    parser = OneLineParser(
+        "play",
+        "Let two agents play each other. An agent is FILE:K, teammate or best response K of a population file, counted "
+        "from 1; FILE:plastic, the learner prepared with all of them; or a heuristic's name, as H3.",
+    )
+    parser.add_argument("first", help="who sits in the teammate's seat")
+    parser.add_argument("second", help="who sits in the best response's seat")
+    parser.add_argument("--game", help="name of the game, where both are heuristics")
+    parser.add_argument("--episodes", type=int, default=256, help="complete episodes")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the episodes")
+    parser.add_argument("--gif", type=Path, help="write the first episode as an animation")
+    options = parser.parse_args(arguments)
+    if options.episodes < 1:
+        fail(f"episodes is {options.episodes}: play at least one")
+    check_output(options.gif, {".gif"})
+
+    import torch
+
+    from brdiv.duel import DuelError, duel, film
+    from brdiv.populations import PopulationFileError
+
+    try:
+        result = duel(options.first, options.second, options.game, options.episodes, options.seed)
+        print(result)
+        if options.gif:
+            frames = film(
+                options.first, options.second, options.game, options.gif, torch.Generator().manual_seed(options.seed)
+            )
+            print(f"{frames} frames in {options.gif}")
+    except (FileNotFoundError, PopulationFileError, DuelError) as error:
+        fail(error)
+
+
 def render(arguments: list[str]) -> None:
     """`brdiv render`."""
     parser = OneLineParser("render", "Play episodes and look at them: frames in the terminal, or a GIF or PNG file.")
@@ -208,7 +296,8 @@ def render(arguments: list[str]) -> None:
         game, actor, pair, title = choose(options.what, options.pair)
     except RenderError as error:
         fail(error)
-    frames = record(game, actor, pair, options.episodes, torch.Generator().manual_seed(options.seed))
+    generator, ids = torch.Generator().manual_seed(options.seed), torch.tensor([pair])
+    frames = record(game, lambda: lambda _, seen: actor.act(seen, ids, generator), options.episodes, generator)
     if options.out is None:
         print_frames(game, frames)
     elif options.out.suffix == ".gif":
@@ -248,6 +337,8 @@ COMMANDS: dict[str, Callable[[list[str]], None]] = {
     "render": render,
     "seeds": seeds,
     "compare": compare,
+    "evaluate": evaluate,
+    "play": play,
     "bench": bench,
 }
 

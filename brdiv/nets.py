@@ -28,7 +28,7 @@ class StackedLinear(nn.Module):
         for weight in self.weight.data:
             nn.init.orthogonal_(weight, gain)
 
-    def forward(self, x: Tensor, owner: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, owner: Tensor | slice | None = None) -> Tensor:
         """Map ``x [G, N, in]``, group g by layer ``owner[g]``, or by layer g where no owner is given."""
         if owner is None:
             return torch.baddbmm(self.bias, x, self.weight)
@@ -68,29 +68,40 @@ class Population(nn.Module):
     def forward(self, observation: Tensor, ids: Tensor) -> Tensor:
         """Logits ``[..., 2, A]`` of the policies ``ids [..., 2]`` name, on ``observation [..., 2, D]``."""
         seat = torch.arange(SEATS, device=ids.device) * self.n_types
-        groups = group((ids + seat).flatten(), SEATS * self.n_types, exact=ids.device.type == "cpu")
+        logits = self.logits(observation.reshape(-1, self.observation_size), (ids + seat).flatten())
+        return logits.view(*ids.shape, self.n_actions)
+
+    def logits(self, observation: Tensor, policy: Tensor) -> Tensor:
+        """Logits ``[N, A]`` on ``observation [N, D]`` of ``policy [N]``: teammates count from 0, responses from K."""
+        groups = group(policy, SEATS * self.n_types, exact=policy.device.type == "cpu")
         x = observation.new_zeros(groups.number * groups.size, self.observation_size)
-        x = x.index_copy(0, groups.slot, observation.reshape(-1, self.observation_size))
-        x = x.view(groups.number, groups.size, -1)
+        x = x.index_copy(0, groups.slot, observation).view(groups.number, groups.size, -1)
         *inner, last = self.layers
         for layer in inner:
             x = layer(x, groups.owner).relu()
-        logits = last(x, groups.owner).flatten(0, 1)
-        return logits[groups.slot].view(*ids.shape, self.n_actions)
+        return last(x, groups.owner).flatten(0, 1)[groups.slot]
 
     def log_probs_of_all(self, observation: Tensor, action: Tensor) -> Tensor:
         """Log-probability ``[..., 2, K]`` by which each of the K policies of a seat would have done what was done.
 
-        ``observation [..., 2, D]`` and ``action [..., 2]``. Every policy sees every sample, so nothing is grouped.
+        ``observation [..., 2, D]`` and ``action [..., 2]``.
         """
-        x = observation.reshape(-1, SEATS, self.observation_size).transpose(0, 1)  # [2, N, D]
-        x = x.repeat_interleave(self.n_types, 0)
+        seats = [self.seat_log_probs(observation[..., s, :], action[..., s], s) for s in range(SEATS)]
+        return torch.stack(seats, -2)
+
+    def seat_log_probs(self, observation: Tensor, action: Tensor, seat: int) -> Tensor:
+        """Log-probability ``[..., K]`` of ``action [...]`` on ``observation [..., D]`` by each policy of one seat.
+
+        Every policy sees every sample, so nothing is grouped.
+        """
+        x = observation.reshape(1, -1, self.observation_size).expand(self.n_types, -1, -1)
+        own = slice(seat * self.n_types, (seat + 1) * self.n_types)
         *inner, last = self.layers
         for layer in inner:
-            x = layer(x).relu()
-        log_probs = last(x).log_softmax(-1).unflatten(0, (SEATS, self.n_types))  # [2, K, N, A]
-        done = action.reshape(-1, SEATS).T[:, None, :, None].expand(-1, self.n_types, -1, 1)
-        return log_probs.gather(-1, done).squeeze(-1).permute(2, 0, 1).reshape(*action.shape, self.n_types)
+            x = layer(x, own).relu()
+        log_probs = last(x, own).log_softmax(-1)  # [K, N, A]
+        done = action.reshape(1, -1, 1).expand(self.n_types, -1, 1)
+        return log_probs.gather(-1, done).squeeze(-1).T.reshape(*action.shape, self.n_types)
 
     @torch.no_grad()
     def act(self, observation: Tensor, ids: Tensor, generator: torch.Generator | None = None) -> Tensor:

@@ -1,5 +1,6 @@
 """Complete episodes of any pair of policies, all in one batch."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -7,44 +8,71 @@ from torch import Tensor
 
 from brdiv.envs import Actor, ForeignEnv, ForeignGame, Game, Task
 
+GAMMA = 0.99
+"""Discount of the paper's robustness measure."""
+
+Act = Callable[[Tensor | None, Tensor], Tensor]
+"""Maps ``view [R, 2, V]`` (None for other people's environments) and ``observation [R, 2, D]`` to ``action [R, 2]``."""
+
 
 class Episodes(NamedTuple):
     """One complete episode a row, each ``[...]``."""
 
     returns: Tensor  # undiscounted
+    discounted: Tensor
     lengths: Tensor
     outcomes: Tensor  # `Game.outcome` of the last state; -1 where there is none
 
 
-def play(task: Task, actor: Actor, ids: Tensor, generator: torch.Generator) -> Episodes:
-    """Play one episode for every pair of ``ids [R, 2]``."""
+class Tally:
+    """Adds up what R episodes pay until each of them ends."""
+
+    def __init__(self, rows: int, gamma: float, device: torch.device) -> None:
+        self.gamma = gamma
+        self.returns = torch.zeros(rows, device=device)
+        self.discounted = torch.zeros(rows, device=device)
+        self.lengths = torch.zeros(rows, dtype=torch.long, device=device)
+        self.outcomes = torch.full((rows,), -1, device=device)
+        self.running = torch.ones(rows, dtype=torch.bool, device=device)
+
+    def add(self, reward: Tensor, done: Tensor, outcome: Tensor | None = None) -> None:
+        """Count a step ``[R]`` of the episodes that run."""
+        self.returns += reward * self.running
+        self.discounted += self.gamma**self.lengths * reward * self.running
+        self.lengths += self.running
+        if outcome is not None:
+            self.outcomes = torch.where(self.running, outcome, self.outcomes)
+        self.running &= ~done
+
+    def over(self) -> bool:
+        """Whether all have ended. Off the CPU, asking would stall the queue: there the rest is played for nothing."""
+        return self.running.device.type == "cpu" and not self.running.any()
+
+    def episodes(self) -> Episodes:
+        """What there was."""
+        return Episodes(self.returns, self.discounted, self.lengths, self.outcomes)
+
+
+def play(task: Task, act: Act, rows: int, generator: torch.Generator, gamma: float = GAMMA) -> Episodes:
+    """Play one episode in each of so many rows. ``act`` is asked for all rows at every step, from the first on."""
     if isinstance(task, ForeignGame):
-        return play_foreign(task, actor, ids, generator)
+        return play_foreign(task, act, rows, generator, gamma)
     assert isinstance(task, Game)
-    return play_game(task, actor, ids, generator)
+    return play_game(task, act, rows, generator, gamma)
 
 
 @torch.no_grad()
-def play_game(game: Game, actor: Actor, ids: Tensor, generator: torch.Generator) -> Episodes:
+def play_game(game: Game, act: Act, rows: int, generator: torch.Generator, gamma: float) -> Episodes:
     """Play a game of ours, all rows at once. Rows that are through wait for the others."""
-    state = game.initial(len(ids), generator)
-    returns = torch.zeros(len(ids), device=ids.device)
-    lengths = torch.zeros_like(returns, dtype=torch.long)
-    outcomes = torch.full_like(lengths, -1)
-    running = torch.ones_like(returns, dtype=torch.bool)
+    state = game.initial(rows, generator)
+    tally = Tally(rows, gamma, generator.device)
     for _ in range(game.horizon):
-        action = actor.act(game.observe(state), ids, generator)
-        state, reward, terminated = game.step(state, action)
-        returns += reward * running
-        lengths += running
-        outcome = game.outcome(state)
-        if outcome is not None:
-            outcomes = torch.where(running, outcome, outcomes)
-        running &= ~terminated
-        # Off the CPU, asking would stall the queue; there the rest is played for nothing.
-        if running.device.type == "cpu" and not running.any():
+        view = game.view(state)
+        state, reward, terminated = game.step(state, act(view, game.encode(view)))
+        tally.add(reward, terminated, game.outcome(state))
+        if tally.over():
             break
-    return Episodes(returns, lengths, outcomes)
+    return tally.episodes()
 
 
 class FixedIds:
@@ -61,26 +89,29 @@ class FixedIds:
 
 
 @torch.no_grad()
-def play_foreign(
-    game: ForeignGame, actor: Actor, ids: Tensor, generator: torch.Generator, copies: int = 64
-) -> Episodes:
-    """Play other people's environments, so many copies at a time; outcomes are not told apart."""
-    parts = []
-    for pairs in ids.split(copies):
-        seed = int(torch.randint(2**31, (1,), generator=generator, device=generator.device))
-        env = ForeignEnv(game, FixedIds(pairs), generator.device, seed)
-        now = env.reset()
-        running = torch.ones(len(pairs), dtype=torch.bool, device=generator.device)
-        returns = torch.zeros(len(pairs), device=generator.device)
-        lengths = torch.zeros_like(returns, dtype=torch.long)
-        while running.any():
-            now["agents", "action"] = actor.act(now["agents", "observation"], now["ids"], generator)
-            stepped, now = env.step_and_maybe_reset(now)
-            returns += stepped["next", "reward"].squeeze(-1) * running
-            lengths += running
-            running &= ~stepped["next", "done"].squeeze(-1)
-        env.close()
-        parts.append(Episodes(returns, lengths, torch.full_like(lengths, -1)))
+def play_foreign(game: ForeignGame, act: Act, rows: int, generator: torch.Generator, gamma: float) -> Episodes:
+    """Play other people's environments, one copy a row; outcomes are not told apart."""
+    seed = int(torch.randint(2**31, (1,), generator=generator, device=generator.device))
+    ids = torch.zeros(rows, 2, dtype=torch.long)
+    env = ForeignEnv(game, FixedIds(ids), generator.device, seed)
+    now = env.reset()
+    tally = Tally(rows, gamma, generator.device)
+    while tally.running.any():
+        now["agents", "action"] = act(None, now["agents", "observation"])
+        stepped, now = env.step_and_maybe_reset(now)
+        tally.add(stepped["next", "reward"].squeeze(-1), stepped["next", "done"].squeeze(-1))
+    env.close()
+    return tally.episodes()
+
+
+def in_parts(rows: int, task: Task) -> list[slice]:
+    """Cut rows into parts that fit: copies of other people's environments cost a lot each, rows of ours very little."""
+    most = 64 if isinstance(task, ForeignGame) else 16_384
+    return [slice(first, min(first + most, rows)) for first in range(0, rows, most)]
+
+
+def join(parts: list[Episodes]) -> Episodes:
+    """Put parts together again."""
     return Episodes(*(torch.cat(values) for values in zip(*parts, strict=True)))
 
 
@@ -90,7 +121,11 @@ def cross_play(game: Task, actor: Actor, n_types: int, episodes: int, generator:
         raise ValueError(f"episodes is {episodes}: each pair must play at least one")
     types = torch.arange(n_types, device=generator.device)
     pairs = torch.cartesian_prod(types, types).repeat_interleave(episodes, 0)
-    played = play(game, actor, pairs, generator)
+    parts = []
+    for part in in_parts(len(pairs), game):
+        ids = pairs[part]
+        parts.append(play(game, lambda _, seen, ids=ids: actor.act(seen, ids, generator), len(ids), generator))  # type: ignore[misc]
+    played = join(parts)
     return Episodes(*(value.view(n_types, n_types, episodes) for value in played))
 
 

@@ -35,6 +35,46 @@ def cross_play_heatmap(matrix: Tensor, title: str = "", names: Sequence[str] | N
     return figure
 
 
+def evaluation_heatmap(
+    methods: Sequence[str], teammates: Sequence[str], estimates: Sequence[Sequence[Sequence[float]]], title: str = ""
+) -> Figure:
+    """Draw mean returns, teammates down and methods across, with their intervals ``estimates[teammate][method]``."""
+    values = np.array([[cell[0] for cell in row] for row in estimates], dtype=float)
+    figure = Figure(figsize=(2.2 + 1.15 * len(methods), 1.2 + 0.42 * len(teammates)), layout="constrained")
+    axes = figure.add_subplot()
+    top = max(1.0, float(np.nanmax(values)) if np.isfinite(values).any() else 1.0)
+    image = axes.imshow(values, cmap="viridis", vmin=0.0, vmax=top, aspect="auto")
+    for i, j in np.ndindex(values.shape):
+        value, low, high = estimates[i][j]
+        if np.isnan(value):
+            text, ink = "seen", "grey"
+        else:
+            ink = "white" if value < top / 2 else "black"
+            text = f"{value:.2f}" if np.isnan(low) else f"{value:.2f}\n[{low:.2f}, {high:.2f}]"
+        axes.text(j, i, text, ha="center", va="center", color=ink, fontsize=7)
+    axes.set_xticks(range(len(methods)), methods, rotation=30, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(len(teammates)), teammates, fontsize=8)
+    axes.set_ylabel("teammate")
+    figure.suptitle(title, fontsize=9)
+    figure.colorbar(image, ax=axes, label="mean return")
+    return figure
+
+
+def belief_chart(beliefs: Sequence[Sequence[float]], title: str = "") -> Figure:
+    """Draw which type a learner thinks it sees, step by step: ``beliefs [steps, K]``."""
+    values = np.array(beliefs)
+    figure = Figure(figsize=(5.2, 2.6), layout="constrained")
+    axes = figure.add_subplot()
+    for k, line in enumerate(values.T):
+        axes.plot(range(len(line)), line, marker=".", label=f"$\\pi^{{{k + 1}}}$")
+    axes.set_ylim(-0.02, 1.02)
+    axes.set_xlabel("step")
+    axes.set_ylabel("belief")
+    axes.set_title(title, fontsize=9)
+    figure.legend(loc="outside right center", fontsize=8, frameon=False)
+    return figure
+
+
 def as_image(figure: Figure, dpi: int = 110) -> np.ndarray:
     """Render a figure to pixels ``[height, width, 3]``, for TensorBoard."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg

@@ -1,6 +1,6 @@
 """Episodes to look at: an animated GIF, a strip of pictures, or frames in the terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ import brdiv.envs
 from brdiv.drawing import look_of
 from brdiv.drawing.grid import COLOURS, NAMES
 from brdiv.envs import Actor, Game
+from brdiv.play import Act
 from brdiv.plots import as_image
 from brdiv.populations import PopulationFileError, load_population
 
@@ -68,16 +69,16 @@ def choose(what: str, pair: Sequence[int]) -> tuple[Game, Actor, tuple[int, int]
 
 
 @torch.no_grad()
-def record(game: Game, actor: Actor, pair: tuple[int, int], episodes: int, generator: torch.Generator) -> list[Frame]:
-    """Play episodes of one pair of ids one after the other and keep every moment."""
-    ids = torch.tensor([pair])
+def record(game: Game, players: Callable[[], Act], episodes: int, generator: torch.Generator) -> list[Frame]:
+    """Play episodes one after the other and keep every moment; ``players`` gives who acts, anew for each of them."""
     frames = []
     for episode in range(1, episodes + 1):
-        state = game.initial(1, generator)
+        state, act = game.initial(1, generator), players()
         total = 0.0
         frames.append(Frame(episode, 0, total, game.view(state)[0, 0].tolist()))
         for step in range(1, game.horizon + 1):
-            state, reward, terminated = game.step(state, actor.act(game.observe(state), ids, generator))
+            view = game.view(state)
+            state, reward, terminated = game.step(state, act(view, game.encode(view)))
             total += reward.item()
             frames.append(Frame(episode, step, total, game.view(state)[0, 0].tolist()))
             if terminated:

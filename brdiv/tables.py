@@ -2,6 +2,7 @@
 
 import csv
 import itertools
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
@@ -11,6 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from torch import Tensor
 
+from brdiv.evaluation import Evaluation
 from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
 from brdiv.seeds import SeedResult
 
@@ -93,6 +95,42 @@ def spread(values: Sequence[float], digits: int = 3) -> str:
     """
     middle = mean(values)
     return f"{middle:.{digits}f} +- {max(abs(value - middle) for value in values):.{digits}f}"
+
+
+def print_evaluation(evaluation: Evaluation) -> None:
+    """Print aggregates of every method, then its mean return with each teammate."""
+    console = Console(highlight=False)
+    summary = evaluation.summary()
+    table = Table(title=f"{evaluation.game}: PLASTIC with strangers, 95 % intervals over seeds", title_justify="left")
+    names = (
+        "seeds",
+        "IQM return",
+        "mean return",
+        f"robustness (gamma {evaluation.gamma:g})",
+        "BRDiv",
+        "self-play steps",
+    )
+    table.add_column("method")
+    for name in names:
+        table.add_column(name, justify="right")
+    for entry in summary:
+        quickest, slowest = entry["self_play_steps"]
+        cells = [entry["seeds"], entry["iqm"], entry["mean"], entry["robustness"]]
+        table.add_row(entry["method"], *map(str, cells), f"{entry['brdiv']:.2f}", f"{quickest:.1f}-{slowest:.1f}")
+    console.print(table)
+    each = Table(title="mean return with each teammate", title_justify="left")
+    each.add_column("teammate")
+    for method in evaluation.methods:
+        each.add_column(method, justify="right")
+    for teammate in evaluation.teammates:
+        cells = [evaluation.cell_estimate(method, teammate).value for method in evaluation.methods]
+        each.add_row(teammate, *("seen" if math.isnan(value) else f"{value:.3f}" for value in cells))
+    console.print(each)
+    correlation = evaluation.correlation()
+    if not math.isnan(correlation):
+        console.print(f"correlation of BRDiv with return with strangers, over runs: {correlation:.2f}")
+    if any(entry["seeds"] == 1 for entry in summary):
+        console.print("one seed tells nothing about others: no interval; train more with `brdiv seeds`")
 
 
 def print_seeds(results: Iterable[SeedResult]) -> list[SeedResult]:

@@ -21,6 +21,7 @@ from brdiv.callbacks import (
     CheckpointError,
     Checkpoints,
     CrossPlay,
+    PlasticEvaluation,
     PopulationExport,
     RunStopped,
     StepProgress,
@@ -88,6 +89,7 @@ class TrainingCLI(LightningCLI):
         # The file first: whatever the last measurement may run into, the population is safe by then.
         parser.add_lightning_class_args(PopulationExport, "export")
         parser.add_lightning_class_args(CrossPlay, "cross_play")
+        parser.add_lightning_class_args(PlasticEvaluation, "plastic")
         parser.add_lightning_class_args(Checkpoints, "checkpoints")
         parser.link_arguments("seed_everything", "data.seed")
         parser.link_arguments("model.n_types", "data.n_types")

@@ -2,6 +2,7 @@
 
 from .checkpoint import CheckpointError, Checkpoints, RunStopped
 from .cross_play import CrossPlay
+from .plastic import PlasticEvaluation
 from .population import PopulationExport
 from .progress import StepProgress
 from .throughput import Throughput
@@ -10,6 +11,7 @@ __all__ = [
     "CheckpointError",
     "Checkpoints",
     "CrossPlay",
+    "PlasticEvaluation",
     "PopulationExport",
     "RunStopped",
     "StepProgress",

@@ -46,7 +46,11 @@ class PopulationExport(Callback):
         """Say how the population came about."""
         data, objective = trainer.datamodule, module.objective  # type: ignore[attr-defined]
         return {
-            "method": {"name": type(objective).__name__, "settings": objective.settings()},
+            "method": {
+                "name": type(objective).__name__,
+                "label": objective.label,
+                "settings": objective.settings(),
+            },
             "seed": data.seed,
             "steps": module.env_steps,
             "finished": module.env_steps >= data.planned_steps(trainer.world_size),

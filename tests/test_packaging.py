@@ -23,15 +23,22 @@ ARROWS = {
     "collect": {"envs"},
     "data": {"collect", "envs", "pairings"},
     "module": {"nets", "losses", "returns", "objectives", "schedules"},
-    "play": {"envs", "nets"},
+    "play": {"envs"},
+    "teammates": {"envs", "nets"},
+    "match": {"envs", "play", "teammates"},
+    "plastic": {"nets", "teammates"},
+    "stats": set(),
+    "evaluation": {"envs", "match", "metrics", "nets", "plastic", "play", "populations", "stats", "teammates"},
+    "duel": {"envs", "match", "plastic", "populations", "render", "teammates"},
     "populations": {"envs", "nets", "version"},
     "plots": {"metrics"},
     "bench": {"envs"},
     "drawing": {"envs"},
-    "render": {"drawing", "envs", "plots", "populations"},
+    "render": {"drawing", "envs", "play", "plots", "populations"},
     "seeds": {"envs", "metrics", "play", "populations"},
-    "tables": {"metrics", "seeds"},
-    "callbacks": NUMBERS | {"envs", "nets", "data", "module", "play", "populations", "plots", "tables"},
+    "tables": {"evaluation", "metrics", "seeds"},
+    "callbacks": NUMBERS
+    | {"envs", "nets", "data", "match", "module", "plastic", "play", "plots", "populations", "tables", "teammates"},
 }
 
 

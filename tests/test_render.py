@@ -18,8 +18,13 @@ def game(request):
     return request.param
 
 
+def at_random(game, generator):
+    actor, ids = RandomPlay(game.n_actions), torch.zeros(1, 2, dtype=torch.long)
+    return lambda: lambda view, observation: actor.act(observation, ids, generator)
+
+
 def test_every_moment_of_an_episode_is_kept(game, generator):
-    frames = record(game, RandomPlay(game.n_actions), (0, 0), 2, generator)
+    frames = record(game, at_random(game, generator), 2, generator)
     assert [frame.step for frame in frames if frame.episode == 1] == list(
         range(len([f for f in frames if f.episode == 1]))
     )
@@ -28,7 +33,7 @@ def test_every_moment_of_an_episode_is_kept(game, generator):
 
 
 def test_a_gif_has_every_frame(game, generator, tmp_path):
-    frames = record(game, RandomPlay(game.n_actions), (0, 0), 1, generator)[:6]
+    frames = record(game, at_random(game, generator), 1, generator)[:6]
     save_gif(tmp_path / "play.gif", game, frames)
     with Image.open(tmp_path / "play.gif") as image:
         assert 2 <= image.n_frames <= 6  # equal neighbours may be merged
@@ -36,7 +41,7 @@ def test_a_gif_has_every_frame(game, generator, tmp_path):
 
 
 def test_a_strip_is_one_picture(game, generator, tmp_path):
-    frames = record(game, RandomPlay(game.n_actions), (0, 0), 1, generator)
+    frames = record(game, at_random(game, generator), 1, generator)
     save_strip(tmp_path / "play.png", game, frames)
     with Image.open(tmp_path / "play.png") as image:
         assert image.size[0] > 500

@@ -1,0 +1,247 @@
+"""How robust learners are who were prepared with generated teammates: PLASTIC against strangers, cell by cell."""
+
+import csv
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from brdiv.envs import Task
+from brdiv.match import all_pairs, play_pairs
+from brdiv.metrics import best_response_diversity
+from brdiv.nets import Population
+from brdiv.plastic import Plastic
+from brdiv.play import GAMMA, cross_play
+from brdiv.populations import load_population
+from brdiv.stats import Estimate, interquartile_mean, mean, pearson
+from brdiv.teammates import LearnedPolicies, SeveralPolicies, heuristics_of
+
+FILE = "population.safetensors"
+
+
+class EvaluationError(ValueError):
+    """Why an evaluation can't be done, in one line."""
+
+
+class Run(NamedTuple):
+    """A population and where it comes from."""
+
+    name: str
+    path: Path
+    method: str
+    seed: int
+    population: Population
+    game: Task
+
+
+class Cell(NamedTuple):
+    """One learner with one teammate, over all their episodes."""
+
+    run: str
+    method: str
+    seed: int
+    teammate: str
+    seen: bool  # the learner was prepared with this very teammate
+    mean_return: float
+    discounted_return: float
+    mean_length: float
+    episodes: int
+
+
+class SelfPlay(NamedTuple):
+    """What a run's own teams do."""
+
+    run: str
+    method: str
+    seed: int
+    brdiv: float
+    shortest: float  # mean episode length of its quickest team
+    longest: float
+
+
+class Evaluation(NamedTuple):
+    """Everything measured."""
+
+    game: str
+    teammates: list[str]
+    cells: list[Cell]
+    self_play: list[SelfPlay]
+    gamma: float
+
+    @property
+    def methods(self) -> list[str]:
+        """Methods in the order they were given."""
+        return list(dict.fromkeys(cell.method for cell in self.cells))
+
+    def scores(self, method: str, value: str = "mean_return") -> np.ndarray:
+        """Scores ``[runs, tasks]`` of a method: seeds down, teammates across, those it was prepared with left out.
+
+        A teammate that any of the runs has seen is no stranger to the method and counts for none of them.
+        """
+        own = [cell for cell in self.cells if cell.method == method]
+        seen = {cell.teammate for cell in own if cell.seen}
+        runs = list(dict.fromkeys(cell.run for cell in own))
+        strangers = [name for name in self.teammates if name not in seen]
+        table = {(cell.run, cell.teammate): getattr(cell, value) for cell in own}
+        return np.array([[table[run, name] for name in strangers] for run in runs]).reshape(len(runs), len(strangers))
+
+    def summary(self) -> list[dict[str, Any]]:
+        """One entry a method: aggregates over strangers and seeds."""
+        found = []
+        for method in self.methods:
+            scores, discounted = self.scores(method), self.scores(method, "discounted_return")
+            own = [entry for entry in self.self_play if entry.method == method]
+            nobody = Estimate(math.nan, math.nan, math.nan)
+            found.append(
+                {
+                    "method": method,
+                    "seeds": len(own),
+                    "strangers": scores.shape[1],
+                    "iqm": interquartile_mean(scores) if scores.size else nobody,
+                    "mean": mean(scores) if scores.size else nobody,
+                    # The paper's measure: expected discounted return with a teammate drawn uniformly.
+                    "robustness": mean(discounted) if scores.size else nobody,
+                    "brdiv": float(np.mean([entry.brdiv for entry in own])),
+                    "self_play_steps": [min(e.shortest for e in own), max(e.longest for e in own)],
+                }
+            )
+        return found
+
+    def correlation(self) -> float:
+        """Pearson correlation, over runs, of BRDiv with the mean return with strangers."""
+        points = []
+        for entry in self.self_play:
+            own = [cell.mean_return for cell in self.cells if cell.run == entry.run and not cell.seen]
+            if own:
+                points.append((entry.brdiv, float(np.mean(own))))
+        return pearson([brdiv for brdiv, _ in points], [value for _, value in points])
+
+    def cell_estimate(self, method: str, teammate: str) -> Estimate:
+        """Mean over seeds of a heatmap's cell, with its interval."""
+        values = [c.mean_return for c in self.cells if c.method == method and c.teammate == teammate and not c.seen]
+        return mean([[value] for value in values]) if values else Estimate(math.nan, math.nan, math.nan)
+
+
+def load_runs(paths: Sequence[Path]) -> list[Run]:
+    """Load populations from files, run folders, or folders of runs; all of one game."""
+    files: list[Path] = []
+    for path in paths:
+        files += find_files(path)
+    runs: list[Run] = []
+    for path in dict.fromkeys(files):
+        population, game, about = load_population(path)
+        method = about.get("method", {})
+        label = method.get("label") or method.get("name") or path.parent.name
+        seed = int(about.get("seed", 0))
+        name = f"{label} seed {seed}"
+        if any(run.name == name for run in runs):
+            name = f"{name} ({path.parent})"
+        runs.append(Run(name, path, label, seed, population, game))
+    check_same_game(runs)
+    return runs
+
+
+def find_files(path: Path) -> list[Path]:
+    """Find population files: the path itself, or all below a folder."""
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise EvaluationError(f"no population file or run folder {path}")
+    found = sorted(path.rglob(FILE))
+    if not found:
+        raise EvaluationError(f"{path} holds no {FILE}")
+    return found
+
+
+def check_same_game(runs: Sequence[Run]) -> None:
+    """Refuse populations of different games: they can't play with each other."""
+    first = runs[0]
+    for run in runs[1:]:
+        if type(run.game) is not type(first.game) or run.game.settings() != first.game.settings():
+            ours, theirs = (f"{type(r.game).__name__}{r.game.settings()}" for r in (first, run))
+            raise EvaluationError(f"{run.path} plays {theirs}, and {first.path} plays {ours}: evaluate them apart")
+
+
+def evaluate(
+    runs: Sequence[Run], strangers: Sequence[Run] | None, episodes: int, seed: int = 0, gamma: float = GAMMA
+) -> Evaluation:
+    """Let the PLASTIC learner of every run play with every heuristic, or with every teammate of other runs.
+
+    Each pair plays so many complete episodes.
+    """
+    if episodes < 1:
+        raise EvaluationError(f"episodes is {episodes}: each pair must play at least one")
+    game = runs[0].game
+    if strangers is None:
+        try:
+            teammates = SeveralPolicies([heuristics_of(game)])
+        except ValueError as error:
+            raise EvaluationError(str(error)) from None
+    else:
+        check_same_game([runs[0], *strangers])
+        named = [
+            LearnedPolicies(run.population, names=[f"{run.name} #{k + 1}" for k in range(run.population.n_types)])
+            for run in strangers
+        ]
+        teammates = SeveralPolicies(named)
+    owners = (
+        [None] * len(teammates) if strangers is None else [r for r in strangers for _ in range(r.population.n_types)]
+    )
+    learners = SeveralPolicies([Plastic(run.population, name=run.name) for run in runs])
+    generator = torch.Generator().manual_seed(seed)
+    pairs = all_pairs(teammates, learners)
+    played = play_pairs(game, teammates, learners, pairs, episodes, generator, gamma)
+    means = [value.float().mean(-1).tolist() for value in (played.returns, played.discounted, played.lengths)]
+    cells = []
+    for (t, r), mean_return, discounted, length in zip(pairs.tolist(), *means, strict=True):
+        run, owner = runs[r], owners[t]
+        seen = owner is not None and (owner.path.resolve() == run.path.resolve() or owner.name == run.name)
+        cells.append(
+            Cell(run.name, run.method, run.seed, teammates.names[t], seen, mean_return, discounted, length, episodes)
+        )
+    self_play = [measure_self_play(run, episodes, generator) for run in runs]
+    return Evaluation(type(game).__name__, list(teammates.names), cells, self_play, gamma)
+
+
+def measure_self_play(run: Run, episodes: int, generator: torch.Generator) -> SelfPlay:
+    """BRDiv, and how long the run's own teams take."""
+    played = cross_play(run.game, run.population, run.population.n_types, episodes, generator)
+    lengths = played.lengths.float().mean(-1).diagonal()
+    brdiv = float(best_response_diversity(played.returns.mean(-1)))
+    return SelfPlay(run.name, run.method, run.seed, brdiv, float(lengths.min()), float(lengths.max()))
+
+
+def write(evaluation: Evaluation, folder: Path) -> None:
+    """Write `cells.csv`, one line a cell, and `evaluation.json`, with everything."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "cells.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(Cell._fields)
+        writer.writerows(evaluation.cells)
+    summary = [
+        {name: value._asdict() if isinstance(value, Estimate) else value for name, value in entry.items()}
+        for entry in evaluation.summary()
+    ]
+    everything = {
+        "game": evaluation.game,
+        "gamma": evaluation.gamma,
+        "methods": summary,
+        "correlation_of_brdiv_with_return": evaluation.correlation(),
+        "self_play": [entry._asdict() for entry in evaluation.self_play],
+        "cells": [cell._asdict() for cell in evaluation.cells],
+    }
+    # NaN is no JSON: what there is no figure for is null.
+    (folder / "evaluation.json").write_text(json.dumps(without_nan(everything), indent=1))
+
+
+def without_nan(value: Any) -> Any:
+    """Replace NaN by None, all the way down."""
+    if isinstance(value, dict):
+        return {name: without_nan(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [without_nan(inner) for inner in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
