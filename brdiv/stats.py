@@ -55,13 +55,18 @@ def bootstrap(scores: NDArray[np.float64], statistic: object, repetitions: int, 
 
     if len(scores) == 1:
         return Estimate(float(statistic(scores)), np.nan, np.nan)  # type: ignore[operator]
-    points, intervals = library.get_interval_estimates(
-        {"": scores},
-        lambda matrix: np.array([statistic(matrix)]),  # type: ignore[operator]
-        reps=repetitions,
-        confidence_interval_size=CONFIDENCE,
-        random_state=np.random.RandomState(seed),
-    )
+    # rliable draws from numpy's global generator, whatever random state it is given.
+    before = np.random.get_state()  # noqa: NPY002
+    np.random.seed(seed)  # noqa: NPY002
+    try:
+        points, intervals = library.get_interval_estimates(
+            {"": scores},
+            lambda matrix: np.array([statistic(matrix)]),  # type: ignore[operator]
+            reps=repetitions,
+            confidence_interval_size=CONFIDENCE,
+        )
+    finally:
+        np.random.set_state(before)  # noqa: NPY002
     low, high = intervals[""][:, 0]
     return Estimate(float(points[""][0]), float(low), float(high))
 
