@@ -169,7 +169,7 @@ def compare(arguments: list[str]) -> None:
             overlay = (
                 [] if name == "base" else ["--config", str(find_config(f"methods/{name}" if name in shipped else name))]
             )
-            methods[base.stem if name == "base" else Path(name).stem] = ["--config", str(base), *overlay, *rest]
+            methods[name if name == "base" else Path(name).stem] = ["--config", str(base), *overlay, *rest]
         numbers = parse_seeds(options.seeds)
         folder = options.folder or Path("runs", f"compare-{base.stem}")
         print(f"training {len(methods) * len(numbers)} runs, {options.jobs} at a time; logs are in {folder}")

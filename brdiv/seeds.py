@@ -22,6 +22,7 @@ class SeedResult(NamedTuple):
     """What one seed's population does, measured anew from its file."""
 
     seed: int
+    label: str  # the method, as its paper writes it
     n_types: int
     strategies: int | None  # distinct ways in which its teams do the task; None where the game has only one
     diagonal: float
@@ -95,13 +96,14 @@ def finished(path: Path) -> bool:
 
 def measure(seed: int, path: Path, episodes: int = 1000) -> SeedResult:
     """Play every pair of a population file anew."""
-    population, game, _ = load_population(path)
+    population, game, about = load_population(path)
     played = cross_play(game, population, population.n_types, episodes, torch.Generator().manual_seed(seed))
     matrix = played.returns.mean(-1)
     told_apart = isinstance(game, Game) and game.outcome(game.initial(1, torch.Generator())) is not None
     found = set(strategies(played).tolist()) - {-1}
     return SeedResult(
         seed,
+        str(about.get("method", {}).get("label", "unknown")),
         population.n_types,
         len(found) if told_apart else None,
         float(mean_diagonal(matrix)),

@@ -67,19 +67,21 @@ def print_methods(results: Iterable[tuple[str, SeedResult]], folder: Path) -> No
     """Print one line a method once all of its seeds are in; write all as `compare.csv`, the table as `compare.md`."""
     console = Console(highlight=False)
     names = ("method", "seeds", "diagonal", "off-diagonal", "BRDiv", "strategies", "self-play steps")
-    console.print(f"{names[0]:18} {names[1]:>5} " + " ".join(f"{name:>15}" for name in names[2:]), style="bold")
+    head = f"{names[0]:18} {names[1]:>5} " + " ".join(f"{name:>15}" for name in names[2:])
+    console.print(head, style="bold", soft_wrap=True)
     lines, rows = [], []
     for method, group in itertools.groupby(results, key=lambda pair: pair[0]):
         seeds = [result for _, result in group]
         rows += [(method, *r) for r in seeds]
+        label = seeds[0].label
         cells = [f"{spread([getattr(r, name) for r in seeds])}" for name in ("diagonal", "off_diagonal")]
         cells += [spread([r.brdiv for r in seeds], 1)]
         cells += [" ".join("-" if r.strategies is None else str(r.strategies) for r in seeds)]
         cells += [spread([r.length for r in seeds], 1)]
-        console.print(f"{method:18} {len(seeds):>5} " + " ".join(f"{cell:>15}" for cell in cells))
-        lines.append(f"| {method} | {len(seeds)} | " + " | ".join(cells) + " |")
-    head = [f"| {' | '.join(names)} |", "|" + "---|" * len(names)]
-    (folder / "compare.md").write_text("\n".join([*head, *lines]) + "\n")
+        console.print(f"{label:18} {len(seeds):>5} " + " ".join(f"{cell:>15}" for cell in cells), soft_wrap=True)
+        lines.append(f"| {label} | {len(seeds)} | " + " | ".join(cells) + " |")
+    lines = [f"| {' | '.join(names)} |", "|" + "---|" * len(names), *lines]
+    (folder / "compare.md").write_text("\n".join(lines) + "\n")
     with (folder / "compare.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["method", *SeedResult._fields])

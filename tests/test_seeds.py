@@ -85,13 +85,13 @@ def test_methods_are_compared_in_one_table(tmp_path, capsys):
     arguments += ["--folder", str(tmp_path), "--data.steps", "256", *SMALL[:-2], "--cross_play.final_episodes", "2"]
     main(arguments)
     out = capsys.readouterr().out
-    assert "reaching " in out
-    assert "independent " in out
+    assert "BRDiv " in out
+    assert "Independent " in out
     lines = (tmp_path / "compare.md").read_text().splitlines()
     assert len(lines) == 4
     rows = (tmp_path / "compare.csv").read_text().splitlines()
     assert [row.split(",")[:2] for row in rows[1:]] == [
-        ["reaching", "0"], ["reaching", "1"], ["independent", "0"], ["independent", "1"],
+        ["base", "0"], ["base", "1"], ["independent", "0"], ["independent", "1"],
     ]  # fmt: skip
     assert (tmp_path / "independent" / "seed1" / "population.safetensors").exists()
 

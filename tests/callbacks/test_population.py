@@ -8,7 +8,8 @@ from tests.training import train
 def test_the_file_says_how_it_was_made(tmp_path):
     run = train(tmp_path / "run", "--seed_everything", "7", "--model.objective.cross_play_weight", "1.5")
     about = load_population(run / "population.safetensors").about
-    assert about["method"] == {"name": "BRDiv", "settings": {"cross_play_weight": 1.5}}
+    settings = {"cross_play_weight": 1.5, "warm_up": 0.0}
+    assert about["method"] == {"name": "BRDiv", "label": "BRDiv", "settings": settings}
     assert (about["seed"], about["steps"], about["finished"]) == (7, 128 * 12, True)
 
 

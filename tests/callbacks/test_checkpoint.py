@@ -1,0 +1,79 @@
+import os
+import signal
+
+import pytest
+import torch
+from brdiv.callbacks import Checkpoints
+
+from brdiv.cli import main
+from brdiv.module import TeammateGenerator
+from tests.test_resume import UPDATE, assert_same_population, go_on, whole_run
+from tests.training import train
+
+
+def names(run):
+    return sorted(path.name for path in (run / "checkpoints").iterdir())
+
+
+def test_the_newest_are_kept_and_the_best_beside_them(tmp_path):
+    options = ["--checkpoints.every", str(UPDATE), "--checkpoints.keep", "2", "--cross_play.every", str(2 * UPDATE)]
+    run = train(tmp_path / "run", *options, "--cross_play.episodes", "4", steps=UPDATE * 5)
+    assert names(run) == ["best.ckpt", "step_000000000512.ckpt", "step_000000000640.ckpt"]
+    best = torch.load(run / "checkpoints" / "best.ckpt", weights_only=True)
+    assert best["env_steps"] in {256, 512}
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_asked_to_stop_it_saves_itself_and_says_how_to_go_on(signum, tmp_path, monkeypatch, capsys):
+    whole = whole_run(tmp_path / "whole")
+    step = TeammateGenerator.training_step
+
+    def interrupted(self, rollout, batch_idx):
+        if batch_idx == 2:
+            os.kill(os.getpid(), signum)
+        return step(self, rollout, batch_idx)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(TeammateGenerator, "training_step", interrupted)
+        with pytest.raises(SystemExit) as stop:
+            whole_run(tmp_path / "run")
+    assert stop.value.code == 128 + signum
+    err = capsys.readouterr().err
+    assert "go on with  brdiv fit --config" in err
+    assert names(tmp_path / "run")[-1] == f"step_{3 * UPDATE:012}.ckpt"
+    go_on(tmp_path / "run")
+    assert_same_population(whole, tmp_path / "run")
+
+
+def test_a_full_disk_is_told_in_one_line_and_leaves_earlier_checkpoints(tmp_path, monkeypatch, capsys):
+    from lightning import Trainer
+
+    save = Trainer.save_checkpoint
+    calls = []
+
+    def full(self, path, *args, **kwargs):
+        calls.append(path)
+        if len(calls) == 2:
+            path.write_bytes(b"half a file")
+            raise OSError(28, "No space left on device")
+        return save(self, path, *args, **kwargs)
+
+    monkeypatch.setattr(Trainer, "save_checkpoint", full)
+    with pytest.raises(SystemExit) as stop:
+        whole_run(tmp_path / "run")
+    assert stop.value.code == 2
+    assert "No space left on device; earlier ones are intact" in capsys.readouterr().err.splitlines()[-1]
+    assert names(tmp_path / "run") == ["step_000000000256.ckpt"]
+
+
+@pytest.mark.parametrize("wrong", [{"every": -1}, {"minutes": -1}, {"keep": 0}])
+def test_impossible_settings_are_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Checkpoints(**wrong)
+
+
+def test_checkpoints_by_the_clock(tmp_path):
+    run = train(tmp_path / "run", "--checkpoints.every", "0", "--checkpoints.minutes", "0.00001",
+                "--checkpoints.keep", "99", steps=UPDATE * 3)  # fmt: skip
+    assert len(names(run)) == 3
+    main(["show", str(run / "population.safetensors"), "--episodes", "0"])
