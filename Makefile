@@ -6,7 +6,7 @@ PIP_FLAGS ?=
 BIN := $(VENV)/bin
 SEEDS ?= 0-9
 
-.PHONY: run test lint seeds clean
+.PHONY: run test lint seeds methods headline clean
 
 run: $(VENV)/installed
 	$(BIN)/brdiv fit --config configs/reaching.yaml
@@ -22,6 +22,16 @@ lint: $(VENV)/installed
 # Trains the shipped Cooperative Reaching config with ten seeds, two at a time, and prints a table of the results.
 seeds: $(VENV)/installed
 	$(BIN)/brdiv seeds --config configs/reaching.yaml --seeds $(SEEDS)
+
+# Every method on Cooperative Reaching, three seeds each: the table of docs/methods.md. About half an hour on 2 cores.
+methods: $(VENV)/installed
+	$(BIN)/brdiv compare --config configs/reaching.yaml --seeds 0-2 --methods base independent trajedi0 trajedi025 \
+		trajedi05 trajedi075 trajedi1 anyplay_reaching lbrdiv lipo
+
+# BRDiv against Independent with strangers, five seeds each: the headline of docs/evaluation.md. About 10 minutes.
+headline: $(VENV)/installed
+	$(BIN)/brdiv compare --config configs/reaching.yaml --seeds 0-4 --methods base independent
+	$(BIN)/brdiv evaluate runs/compare-reaching/base runs/compare-reaching/independent --out runs/headline
 
 # Made anew only when what is to be installed changes.
 $(VENV)/installed: pyproject.toml constraints.txt
