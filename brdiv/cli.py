@@ -24,7 +24,7 @@ commands:
   evaluate let learners prepared with a population     brdiv evaluate runs/seeds-reaching --teammates heuristics
            play with strangers
   play     two saved agents play each other            brdiv play runs/.../population.safetensors:1 H3
-  bench    measure how fast the games step             brdiv bench
+  bench    measure how fast training, or games, are    brdiv bench --config configs/lbf.yaml
 
 options:
   -h, --help     this text; `brdiv <command> --help` lists the options of a command
@@ -229,7 +229,7 @@ def evaluate(arguments: list[str]) -> None:
     write(evaluation, options.out)
     print_evaluation(evaluation)
     cells = [[evaluation.cell_estimate(m, t) for m in evaluation.methods] for t in evaluation.teammates]
-    title = f"{evaluation.game}: return with strangers, mean and 95 % interval over seeds"
+    title = f"{evaluation.game}: return with strangers\nmean and 95 % interval over seeds"
     figure = evaluation_heatmap(evaluation.methods, evaluation.teammates, cells, title)
     for ending in ("png", "pdf"):
         figure.savefig(options.out / f"heatmap.{ending}", dpi=150)
@@ -310,13 +310,29 @@ def render(arguments: list[str]) -> None:
 
 def bench(arguments: list[str]) -> None:
     """`brdiv bench`."""
-    parser = OneLineParser("bench", "Measure how fast the games step with random actions: no networks, no learning.")
-    parser.add_argument("--rows", type=int, default=4096, help="rows stepped at once")
+    parser = OneLineParser(
+        "bench",
+        "Measure how fast training is: `brdiv fit` with a config against the mathematics of its networks alone. "
+        "Options that are not listed here go to `brdiv fit`. Without a config: how fast the games step with random actions.",
+    )
+    parser.add_argument("--config", action="append", help="config file; may be repeated")
+    parser.add_argument("--updates", type=int, default=200, help="updates to time in each repeat")
+    parser.add_argument("--repeats", type=int, default=3, help="repeats, of which the best counts")
+    parser.add_argument("--rows", type=int, default=4096, help="without a config: rows stepped at once")
     parser.add_argument("--threads", type=int, default=2, help="threads that torch may use")
-    options = parser.parse_args(arguments)
-    for name, value in vars(options).items():
-        if value < 1:
-            fail(f"{name} is {value}: it must be at least 1")
+    options, rest = parser.parse_known_args(arguments)
+    for name in ("updates", "repeats", "rows", "threads"):
+        if getattr(options, name) < 1:
+            fail(f"{name} is {getattr(options, name)}: it must be at least 1")
+    if options.config:
+        from brdiv.fit_bench import bench_training, print_bench
+
+        passed_on = [part for config in options.config for part in ("--config", config)] + rest
+        passed_on += ["--threads", str(options.threads)]
+        print_bench(bench_training(passed_on, options.updates, options.repeats))
+        return
+    if rest:
+        fail(f"unrecognized arguments: {' '.join(rest)}")
 
     import torch
 

@@ -40,7 +40,7 @@ def evaluation_heatmap(
 ) -> Figure:
     """Draw mean returns, teammates down and methods across, with their intervals ``estimates[teammate][method]``."""
     values = np.array([[cell[0] for cell in row] for row in estimates], dtype=float)
-    figure = Figure(figsize=(2.2 + 1.15 * len(methods), 1.2 + 0.42 * len(teammates)), layout="constrained")
+    figure = Figure(figsize=(3.0 + 1.15 * len(methods), 1.2 + 0.42 * len(teammates)), layout="constrained")
     axes = figure.add_subplot()
     top = max(1.0, float(np.nanmax(values)) if np.isfinite(values).any() else 1.0)
     image = axes.imshow(values, cmap="viridis", vmin=0.0, vmax=top, aspect="auto")

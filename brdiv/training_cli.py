@@ -226,14 +226,8 @@ def with_shipped_configs(arguments: list[str]) -> list[str]:
 
 def fit(arguments: list[str]) -> None:
     """Run `brdiv fit` with these arguments."""
-    quieten()
-    sys.path.insert(0, "")  # so that games and objectives of one's own are found where one stands
     try:
-        args: ArgsType = ["fit", *with_shipped_configs(arguments)]
-    except FileNotFoundError as error:
-        fail(error)
-    try:
-        run_cli(args)
+        build(["fit", *arguments])
     except CheckpointError as error:
         fail(error)
     except RunStopped as stop:
@@ -246,9 +240,15 @@ def fit(arguments: list[str]) -> None:
         sys.exit(128 + stop.signum)
 
 
-def run_cli(args: ArgsType) -> None:
-    """Parse and train."""
-    TrainingCLI(
+def build(arguments: list[str], run: bool = True) -> TrainingCLI:
+    """Parse arguments, build everything, and train unless told not to."""
+    quieten()
+    sys.path.insert(0, "")  # so that games and objectives of one's own are found where one stands
+    try:
+        args: ArgsType = with_shipped_configs(arguments)
+    except FileNotFoundError as error:
+        fail(error)
+    return (TrainingCLI if run else BuildOnly)(
         TeammateGenerator,
         RolloutData,
         save_config_callback=SaveConfigCallback,
@@ -264,6 +264,13 @@ def run_cli(args: ArgsType) -> None:
         parser_kwargs={"prog": "brdiv", "fit": {"usage": USAGE}},
         args=args,
     )
+
+
+class BuildOnly(TrainingCLI):
+    """Builds what `brdiv fit` would run, and leaves it at that."""
+
+    def _run_subcommand(self, subcommand: str) -> None:
+        """Don't."""
 
 
 def quieten() -> None:
