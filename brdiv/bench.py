@@ -55,7 +55,8 @@ class Floor:
     """The networks' mathematics of one update and nothing else: no game, no framework, no sorting of rows by policy.
 
     Actions of `window` steps are sampled, actors and critic run forward and backward on as many samples as an update
-    has, both critics value the window's ends, gradients are clipped, Adam steps. Rows come in equal groups, one a policy.
+    has, both critics value the window's ends, gradients are clipped, Adam steps. Rows come in equal groups, one a
+    policy.
     """
 
     def __init__(self, module: TeammateGenerator, data: RolloutData) -> None:

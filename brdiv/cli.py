@@ -313,7 +313,7 @@ def bench(arguments: list[str]) -> None:
     parser = OneLineParser(
         "bench",
         "Measure how fast training is: `brdiv fit` with a config against the mathematics of its networks alone. "
-        "Options that are not listed here go to `brdiv fit`. Without a config: how fast the games step with random actions.",
+        "Options that are not listed here go to `brdiv fit`. Without a config: how fast games step with random actions.",
     )
     parser.add_argument("--config", action="append", help="config file; may be repeated")
     parser.add_argument("--updates", type=int, default=200, help="updates to time in each repeat")
