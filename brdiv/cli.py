@@ -215,7 +215,7 @@ def evaluate(arguments: list[str]) -> None:
     import torch
 
     from brdiv.evaluation import EvaluationError, evaluate, load_runs, write
-    from brdiv.plots import evaluation_heatmap
+    from brdiv.plots import evaluation_heatmap, recognition_chart
     from brdiv.populations import PopulationFileError
     from brdiv.tables import print_evaluation
 
@@ -227,14 +227,17 @@ def evaluate(arguments: list[str]) -> None:
     except (FileNotFoundError, PopulationFileError, EvaluationError) as error:
         fail(error)
     write(evaluation, options.out)
-    print_evaluation(evaluation)
     cells = [[evaluation.cell_estimate(m, t) for m in evaluation.methods] for t in evaluation.teammates]
     title = f"{evaluation.game}: return with strangers\nmean and 95 % interval over seeds"
     figure = evaluation_heatmap(evaluation.methods, evaluation.teammates, cells, title)
     for ending in ("png", "pdf"):
         figure.savefig(options.out / f"heatmap.{ending}", dpi=150)
+    curves = {m: [e.recognised for e in evaluation.self_play if e.method == m] for m in evaluation.methods}
+    title = f"{evaluation.game}: how soon learners know their own teammates"
+    recognition_chart(curves, title).savefig(options.out / "recognition.png", dpi=150)
+    print_evaluation(evaluation)
     print(f"every cell  {options.out}/cells.csv, {options.out}/evaluation.json")
-    print(f"figure      {options.out}/heatmap.png, .pdf")
+    print(f"figures     {options.out}/heatmap.png, .pdf, recognition.png")
 
 
 def play(arguments: list[str]) -> None:
@@ -313,7 +316,7 @@ def bench(arguments: list[str]) -> None:
     parser = OneLineParser(
         "bench",
         "Measure how fast training is: `brdiv fit` with a config against the mathematics of its networks alone. "
-        "Options that are not listed here go to `brdiv fit`. Without a config: how fast games step with random actions.",
+        "Options that are not listed here go to `brdiv fit`. Without a config: how fast games step with random play.",
     )
     parser.add_argument("--config", action="append", help="config file; may be repeated")
     parser.add_argument("--updates", type=int, default=200, help="updates to time in each repeat")

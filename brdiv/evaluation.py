@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from brdiv.envs import Task
-from brdiv.match import all_pairs, play_pairs
+from brdiv.envs import ForeignGame, Task
+from brdiv.match import Match, all_pairs, play_pairs
 from brdiv.metrics import best_response_diversity
 from brdiv.nets import Population
 from brdiv.plastic import Plastic
-from brdiv.play import GAMMA, cross_play
+from brdiv.play import GAMMA, cross_play, play
 from brdiv.populations import load_population
 from brdiv.stats import Estimate, interquartile_mean, mean, pearson
 from brdiv.teammates import LearnedPolicies, SeveralPolicies, heuristics_of
@@ -61,6 +61,7 @@ class SelfPlay(NamedTuple):
     brdiv: float
     shortest: float  # mean episode length of its quickest team
     longest: float
+    recognised: list[float]  # share of episodes in which PLASTIC names its own teammate rightly, after each step
 
 
 class Evaluation(NamedTuple):
@@ -106,6 +107,7 @@ class Evaluation(NamedTuple):
                     # The paper's measure: expected discounted return with a teammate drawn uniformly.
                     "robustness": mean(discounted) if scores.size else nobody,
                     "brdiv": float(np.mean([entry.brdiv for entry in own])),
+                    "recognised": float(np.mean([e.recognised[-1] for e in own if e.recognised] or [math.nan])),
                     "self_play_steps": [min(e.shortest for e in own), max(e.longest for e in own)],
                 }
             )
@@ -208,11 +210,37 @@ def evaluate(
 
 
 def measure_self_play(run: Run, episodes: int, generator: torch.Generator) -> SelfPlay:
-    """BRDiv, and how long the run's own teams take."""
+    """BRDiv, how long the run's own teams take, and how soon the learner knows them."""
     played = cross_play(run.game, run.population, run.population.n_types, episodes, generator)
     lengths = played.lengths.float().mean(-1).diagonal()
     brdiv = float(best_response_diversity(played.returns.mean(-1)))
-    return SelfPlay(run.name, run.method, run.seed, brdiv, float(lengths.min()), float(lengths.max()))
+    curve = recognition(run, episodes, generator)
+    return SelfPlay(run.name, run.method, run.seed, brdiv, float(lengths.min()), float(lengths.max()), curve)
+
+
+def recognition(run: Run, episodes: int, generator: torch.Generator) -> list[float]:
+    """Share of episodes with its own teammates in which the learner believes most in the right one, after each step.
+
+    An episode that has ended counts with the belief at its end.
+    """
+    n_types = run.population.n_types
+    types = torch.arange(n_types).repeat_interleave(episodes)
+    pairs = torch.stack([types, torch.zeros_like(types)], -1)
+    match = Match(LearnedPolicies(run.population), Plastic(run.population), pairs, generator)
+    right: list[torch.Tensor] = []
+
+    def act(view: torch.Tensor | None, observation: torch.Tensor) -> torch.Tensor:
+        action = match(view, observation)
+        assert match.memory is not None
+        right.append(match.memory[1]["belief"].argmax(-1) == types)  # type: ignore[index]
+        return action
+
+    if isinstance(run.game, ForeignGame):  # one copy of a foreign environment a row would be too many
+        return []
+    last = play(run.game, act, len(pairs), generator).lengths - 1
+    steps = torch.minimum(torch.arange(len(right))[:, None], last)
+    shares = torch.stack(right).gather(0, steps).float().mean(-1)
+    return [float(share) for share in shares]
 
 
 def write(evaluation: Evaluation, folder: Path) -> None:

@@ -1,6 +1,6 @@
 """Every figure. Figures are built without pyplot, so drawing never needs a display nor leaks memory."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -57,6 +57,23 @@ def evaluation_heatmap(
     axes.set_ylabel("teammate")
     figure.suptitle(title, fontsize=9)
     figure.colorbar(image, ax=axes, label="mean return")
+    return figure
+
+
+def recognition_chart(curves: Mapping[str, Sequence[Sequence[float]]], title: str = "") -> Figure:
+    """Draw how soon learners know their own teammates: for each method the curves of its seeds, over steps."""
+    figure = Figure(figsize=(5.2, 3.0), layout="constrained")
+    axes = figure.add_subplot()
+    for number, (method, seeds) in enumerate(curves.items()):
+        for curve in seeds:
+            axes.plot(range(1, len(curve) + 1), curve, color=f"C{number}", alpha=0.6, linewidth=1)
+        axes.plot([], [], color=f"C{number}", label=method)
+    axes.set_ylim(0, 1.02)
+    axes.set_xscale("log")
+    axes.set_xlabel("step")
+    axes.set_ylabel("teammate named rightly")
+    axes.set_title(title, fontsize=9)
+    figure.legend(loc="outside right center", fontsize=8, frameon=False)
     return figure
 
 

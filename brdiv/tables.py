@@ -103,23 +103,17 @@ def print_evaluation(evaluation: Evaluation) -> None:
     """Print aggregates of every method, then its mean return with each teammate."""
     console = Console(highlight=False)
     summary = evaluation.summary()
-    table = Table(title=f"{evaluation.game}: PLASTIC with strangers, 95 % intervals over seeds", title_justify="left")
-    names = (
-        "seeds",
-        "IQM return",
-        "mean return",
-        f"robustness (gamma {evaluation.gamma:g})",
-        "BRDiv",
-        "self-play steps",
-    )
-    table.add_column("method")
-    for name in names:
-        table.add_column(name, justify="right")
+    console.print(f"{evaluation.game}: PLASTIC with strangers, 95 % intervals over seeds", style="bold")
+    names = ("IQM return", "mean return", f"robustness ({evaluation.gamma:g})")
+    head = f"{'method':14} {'seeds':>5} " + " ".join(f"{name:>20}" for name in names)
+    console.print(f"{head} {'BRDiv':>7} {'SP steps':>11} {'known':>6}", style="bold", soft_wrap=True)
     for entry in summary:
         quickest, slowest = entry["self_play_steps"]
-        cells = [entry["seeds"], entry["iqm"], entry["mean"], entry["robustness"]]
-        table.add_row(entry["method"], *map(str, cells), f"{entry['brdiv']:.2f}", f"{quickest:.1f}-{slowest:.1f}")
-    console.print(table)
+        estimates = " ".join(f"{entry[name]!s:>20}" for name in ("iqm", "mean", "robustness"))
+        line = f"{entry['method']:14} {entry['seeds']:>5} {estimates} {entry['brdiv']:>7.2f}"
+        steps = f"{quickest:.1f}-{slowest:.1f}"
+        console.print(f"{line} {steps:>11} {entry['recognised']:>6.1%}", soft_wrap=True)
+    console.print("known: how often the learner names its own teammates rightly by the end of an episode\n")
     each = Table(title="mean return with each teammate", title_justify="left")
     each.add_column("teammate")
     for method in evaluation.methods:

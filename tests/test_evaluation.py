@@ -7,7 +7,7 @@ import torch
 
 from brdiv.cli import main
 from brdiv.envs import LBF, Gymnasium, Reaching
-from brdiv.evaluation import Cell, Evaluation, SelfPlay, evaluate, load_runs
+from brdiv.evaluation import Cell, Evaluation, SelfPlay, evaluate, load_runs, recognition
 from brdiv.nets import Population
 from brdiv.populations import save_population
 from tests.test_plastic import corner_seekers
@@ -70,9 +70,9 @@ def test_scores_have_a_row_for_each_seed_and_a_column_for_each_teammate():
     """The guard against stacking episodes on the run axis: however many episodes, runs are seeds."""
     everything = [*cells("A", 0, 0.1, 0.2, 0.3), *cells("A", 1, 0.4, 0.5, 0.6), *cells("B", 0, 0.7, 0.8, 0.9)]
     own = [
-        SelfPlay("A 0", "A", 0, 1.0, 5.0, 6.0),
-        SelfPlay("A 1", "A", 1, 2.0, 4.0, 9.0),
-        SelfPlay("B 0", "B", 0, 3.0, 5.0, 5.0),
+        SelfPlay("A 0", "A", 0, 1.0, 5.0, 6.0, [0.5, 0.8]),
+        SelfPlay("A 1", "A", 1, 2.0, 4.0, 9.0, [0.5, 1.0]),
+        SelfPlay("B 0", "B", 0, 3.0, 5.0, 5.0, [0.5]),
     ]
     evaluation = Evaluation("Reaching", ["H0", "H1", "H2"], everything, own, 0.99)
     assert evaluation.scores("A").tolist() == [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
@@ -80,6 +80,7 @@ def test_scores_have_a_row_for_each_seed_and_a_column_for_each_teammate():
     assert first["mean"].value == pytest.approx(0.35)
     assert first["robustness"].value == pytest.approx(0.175)
     assert first["self_play_steps"] == [4.0, 9.0]
+    assert first["recognised"] == pytest.approx(0.9)
     assert math.isnan(second["iqm"].low)
     assert evaluation.correlation() == pytest.approx(1.0)
     assert evaluation.cell_estimate("A", "H1").value == pytest.approx(0.35)
@@ -111,3 +112,10 @@ def test_a_game_without_heuristics_says_so(tmp_path, capsys):
     pytest.importorskip("lbforaging")
     save(tmp_path / "foreign", game=Gymnasium("lbforaging:Foraging-5x5-2p-1f-v3"))
     assert "Gymnasium has no heuristic teammates" in refused(capsys, "evaluate", str(tmp_path / "foreign"))
+
+
+def test_a_learner_soon_knows_its_own_teammates(runs):
+    (run,) = load_runs([runs / "good0"])
+    curve = recognition(run, 200, torch.Generator().manual_seed(0))
+    assert curve[0] < curve[2] < curve[-1]
+    assert curve[-1] > 0.95
