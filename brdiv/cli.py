@@ -54,6 +54,13 @@ def fail(message: object) -> NoReturn:
     sys.exit(2)
 
 
+def add_allow_imports(parser: argparse.ArgumentParser) -> None:
+    """Add the option that lets a population file name a module to import."""
+    parser.add_argument(
+        "--allow-imports", action="store_true", help="import the environment that a trusted population file names"
+    )
+
+
 def check_output(path: Path | None, endings: set[str]) -> None:
     """Refuse a file that could not be written, before any work is done for it."""
     if path is None:
@@ -77,6 +84,7 @@ def show(arguments: list[str]) -> None:
     parser.add_argument("file", type=Path, help="population file")
     parser.add_argument("--episodes", type=int, default=256, help="episodes of each pair; 0 only describes")
     parser.add_argument("--seed", type=int, default=0, help="seed of the episodes")
+    add_allow_imports(parser)
     parser.add_argument("--picture", type=Path, help="write the matrix as a picture (PNG, PDF or SVG)")
     options = parser.parse_args(arguments)
     if options.episodes < 0:
@@ -93,7 +101,7 @@ def show(arguments: list[str]) -> None:
     from brdiv.tables import print_about, print_cross_play
 
     try:
-        population, game, about = load_population(options.file)
+        population, game, about = load_population(options.file, options.allow_imports)
     except (FileNotFoundError, PopulationFileError) as error:
         fail(error)
     print_about(about)
@@ -202,6 +210,7 @@ def evaluate(arguments: list[str]) -> None:
     parser.add_argument("--gamma", type=float, default=0.99, help="discount of the robustness measure")
     parser.add_argument("--seed", type=int, default=0, help="seed of the episodes")
     parser.add_argument("--threads", type=int, default=2, help="threads that torch may use")
+    add_allow_imports(parser)
     parser.add_argument("--out", type=Path, default=Path("evaluation"), help="folder for tables and figures")
     options = parser.parse_args(arguments)
     for name, least in (("episodes", 1), ("threads", 1)):
@@ -221,8 +230,10 @@ def evaluate(arguments: list[str]) -> None:
 
     torch.set_num_threads(options.threads)
     try:
-        runs = load_runs(options.runs)
-        strangers = None if options.teammates == ["heuristics"] else load_runs([Path(t) for t in options.teammates])
+        runs = load_runs(options.runs, options.allow_imports)
+        strangers = None
+        if options.teammates != ["heuristics"]:
+            strangers = load_runs([Path(name) for name in options.teammates], options.allow_imports)
         evaluation = evaluate(runs, strangers, options.episodes, options.seed, options.gamma)
     except (FileNotFoundError, PopulationFileError, EvaluationError) as error:
         fail(error)
@@ -252,6 +263,7 @@ def play(arguments: list[str]) -> None:
     parser.add_argument("--game", help="name of the game, where both are heuristics")
     parser.add_argument("--episodes", type=int, default=256, help="complete episodes")
     parser.add_argument("--seed", type=int, default=0, help="seed of the episodes")
+    add_allow_imports(parser)
     parser.add_argument("--gif", type=Path, help="write the first episode as an animation")
     options = parser.parse_args(arguments)
     if options.episodes < 1:
@@ -264,7 +276,9 @@ def play(arguments: list[str]) -> None:
     from brdiv.populations import PopulationFileError
 
     try:
-        result = duel(options.first, options.second, options.game, options.episodes, options.seed)
+        result = duel(
+            options.first, options.second, options.game, options.episodes, options.seed, options.allow_imports
+        )
         print(result)
         if options.gif:
             frames = film(

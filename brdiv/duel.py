@@ -47,11 +47,11 @@ class Result(NamedTuple):
         )
 
 
-def find_agents(first: str, second: str, game_name: str | None) -> tuple[Task, Agent, Agent]:
+def find_agents(first: str, second: str, game_name: str | None, allow_imports: bool) -> tuple[Task, Agent, Agent]:
     """Look both agents up; a game must be named where no file tells it."""
     texts = (first, second)
     files = [text.rpartition(":")[0] for text in texts]
-    games = [load_population(file).game for file in files if file]
+    games = [load_population(file, allow_imports).game for file in files if file]
     if game_name:
         found = getattr(brdiv.envs, game_name, None)
         if not (isinstance(found, type) and issubclass(found, Game) and found is not Game):
@@ -61,11 +61,14 @@ def find_agents(first: str, second: str, game_name: str | None) -> tuple[Task, A
         raise DuelError("two heuristics: give --game to say what they play")
     if any(type(g) is not type(games[0]) or g.settings() != games[0].settings() for g in games):
         raise DuelError(f"{first} and {second} play different games")
-    one, other = (find_agent(text, file, games[0], s) for s, (text, file) in enumerate(zip(texts, files, strict=True)))
+    one, other = (
+        find_agent(text, file, games[0], s, allow_imports)
+        for s, (text, file) in enumerate(zip(texts, files, strict=True))
+    )
     return games[0], one, other
 
 
-def find_agent(text: str, file: str, game: Task, seat: int) -> Agent:
+def find_agent(text: str, file: str, game: Task, seat: int, allow_imports: bool) -> Agent:
     """Look one agent up."""
     if not file:
         try:
@@ -76,7 +79,7 @@ def find_agent(text: str, file: str, game: Task, seat: int) -> Agent:
             hint = " (a population file needs a number, as in FILE:1)" if Path(text).exists() else ""
             raise DuelError(f"no heuristic {text}{hint}; {type(game).__name__} has {', '.join(heuristics.names)}")
         return Agent(text, heuristics, heuristics.names.index(text))
-    population, which = load_population(file).population, text.rpartition(":")[2]
+    population, which = load_population(file, allow_imports).population, text.rpartition(":")[2]
     if which == "plastic":
         return Agent("PLASTIC", Plastic(population), 0)
     if not which.isdigit() or not 1 <= int(which) <= population.n_types:
@@ -85,9 +88,11 @@ def find_agent(text: str, file: str, game: Task, seat: int) -> Agent:
     return Agent(f"{role} {which}", LearnedPolicies(population, seat), int(which) - 1)
 
 
-def duel(first: str, second: str, game_name: str | None, episodes: int, seed: int) -> Result:
+def duel(
+    first: str, second: str, game_name: str | None, episodes: int, seed: int, allow_imports: bool = False
+) -> Result:
     """Play so many complete episodes."""
-    game, one, other = find_agents(first, second, game_name)
+    game, one, other = find_agents(first, second, game_name, allow_imports)
     generator = torch.Generator().manual_seed(seed)
     pair = torch.tensor([[one.number, other.number]])
     played = play_pairs(game, one.policies, other.policies, pair, episodes, generator)
@@ -106,7 +111,7 @@ def duel(first: str, second: str, game_name: str | None, episodes: int, seed: in
 
 def film(first: str, second: str, game_name: str | None, path: Path, generator: torch.Generator) -> int:
     """Write one episode as an animation; returns the number of frames."""
-    game, one, other = find_agents(first, second, game_name)
+    game, one, other = find_agents(first, second, game_name, allow_imports=False)
     if not isinstance(game, Game):
         raise DuelError(f"{type(game).__name__} environments draw themselves; brdiv can't render them")
     pair = torch.tensor([[one.number, other.number]])

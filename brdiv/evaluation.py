@@ -128,14 +128,14 @@ class Evaluation(NamedTuple):
         return mean([[value] for value in values]) if values else Estimate(math.nan, math.nan, math.nan)
 
 
-def load_runs(paths: Sequence[Path]) -> list[Run]:
+def load_runs(paths: Sequence[Path], allow_imports: bool = False) -> list[Run]:
     """Load populations from files, run folders, or folders of runs; all of one game."""
     files: list[Path] = []
     for path in paths:
         files += find_files(path)
     runs: list[Run] = []
     for path in dict.fromkeys(files):
-        population, game, about = load_population(path)
+        population, game, about = load_population(path, allow_imports)
         method = about.get("method", {})
         label = method.get("label") or method.get("name") or path.parent.name
         seed = int(about.get("seed", 0))

@@ -1,13 +1,13 @@
 """Algorithm 1 as a LightningModule: the wiring between a rollout, the objective and the optimiser."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from lightning import LightningModule
 from tensordict import TensorDictBase
-from torch import Tensor
+from torch import Tensor, nn
 
 from brdiv.losses import actor_loss, critic_loss, entropy
 from brdiv.nets import Critic, Population, values_where
@@ -120,11 +120,15 @@ class TeammateGenerator(LightningModule):
         entropy_weight = linear(*self.entropy_weights, progress=progress)
         self.objective.observe(rollout, progress)
         losses = self.losses(rollout, entropy_weight)
+        total = torch.stack(list(losses.values())).sum()
+        # Off the CPU, looking would stall the queue: there it is done with the logs, and before a checkpoint.
+        if total.device.type == "cpu" or batch_idx % self.trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
+            check_losses(losses, self.env_steps)
         self.env_steps += rollout.numel() * self.trainer.world_size
         if batch_idx % self.trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
             self.write({f"loss/{name}": loss.detach() for name, loss in losses.items()})
             self.write({f"objective/{name}": value for name, value in self.objective.scalars().items()})
-        return torch.stack(list(losses.values())).sum()
+        return total
 
     def write(self, metrics: dict[str, Any]) -> None:
         """Log against environment steps: updates mean different things for different numbers of rows."""
@@ -154,6 +158,24 @@ class TeammateGenerator(LightningModule):
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Go on counting where the checkpoint stopped."""
         self.env_steps = checkpoint["env_steps"]
+
+
+class NotFinite(RuntimeError):
+    """Training has come apart: what is not a number, and where."""
+
+
+def check_losses(losses: Mapping[str, Tensor], env_steps: int) -> None:
+    """Stop before a loss that is infinite or not a number reaches the weights."""
+    if not torch.stack([loss.detach() for loss in losses.values()]).isfinite().all():
+        values = ", ".join(f"{name} is {float(loss)}" for name, loss in losses.items() if not loss.isfinite())
+        raise NotFinite(f"after {env_steps:,} steps the loss of {values}")
+
+
+def check_finite(module: nn.Module) -> None:
+    """Refuse to go on with weights that are infinite or not a number."""
+    for name, parameter in module.named_parameters():
+        if not parameter.isfinite().all():
+            raise NotFinite(f"weights {name} are not finite; their last gradient was not either")
 
 
 def check_ranges(learning_rate: float, gamma: float, tau: float, entropy_hold: float) -> None:

@@ -12,7 +12,7 @@ from safetensors.torch import save
 from torch import Tensor
 
 import brdiv.envs
-from brdiv.envs import Task
+from brdiv.envs import ForeignGame, Task
 from brdiv.nets import Population
 from brdiv.version import __version__
 
@@ -62,8 +62,11 @@ def save_population(
     return path
 
 
-def load_population(path: str | os.PathLike[str]) -> SavedPopulation:
+def load_population(path: str | os.PathLike[str], allow_imports: bool = False) -> SavedPopulation:
     """Read a population file: the actors, the game they play, and how they were made.
+
+    A file for somebody else's environment names the module that has it. Importing a module runs its code, so that is
+    done only with ``allow_imports``.
 
     Raises `FileNotFoundError` where there is none, `PopulationFileError` where it is damaged or not a population's.
     """
@@ -80,10 +83,18 @@ def load_population(path: str | os.PathLike[str]) -> SavedPopulation:
     if checksum(weights.items()) != about.get("sha256"):
         raise PopulationFileError(f"{path} is damaged: its weights don't match their checksum")
     try:
-        game = find_game(about["game"]["name"])(**about["game"]["settings"])
+        game_class = find_game(about["game"]["name"])
+        if issubclass(game_class, ForeignGame) and not allow_imports:
+            raise PopulationFileError(
+                f"{path} plays {about['game']['settings']} by {game_class.__name__}, which means importing that; "
+                "if you trust the file, allow it (--allow-imports, or allow_imports=True)"
+            )
+        game = game_class(**about["game"]["settings"])
         population = Population(about["n_types"], about["observation_size"], about["n_actions"], about["hidden"])
         population.load_state_dict(weights)
-    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+    except PopulationFileError:
+        raise
+    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
         raise PopulationFileError(f"{path} doesn't describe its population: {error}") from None
     return SavedPopulation(population.eval(), game, about)
 

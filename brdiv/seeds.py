@@ -89,14 +89,14 @@ def claim_settings(folder: Path, fit_arguments: Sequence[str]) -> None:
 def finished(path: Path) -> bool:
     """Whether a whole population of a whole run is there."""
     try:
-        return bool(load_population(path).about.get("finished"))
+        return bool(load_population(path, allow_imports=True).about.get("finished"))
     except (FileNotFoundError, PopulationFileError):
         return False
 
 
 def measure(seed: int, path: Path, episodes: int = 1000) -> SeedResult:
     """Play every pair of a population file anew."""
-    population, game, about = load_population(path)
+    population, game, about = load_population(path, allow_imports=True)  # this command trained it
     played = cross_play(game, population, population.n_types, episodes, torch.Generator().manual_seed(seed))
     matrix = played.returns.mean(-1)
     told_apart = isinstance(game, Game) and game.outcome(game.initial(1, torch.Generator())) is not None

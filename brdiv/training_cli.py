@@ -31,7 +31,7 @@ from brdiv.cli import fail
 from brdiv.configs import find_config
 from brdiv.data import RolloutData
 from brdiv.envs import Task
-from brdiv.module import TeammateGenerator
+from brdiv.module import NotFinite, TeammateGenerator
 from brdiv.objectives import Objective
 from brdiv.resume import CheckpointFileError, find_checkpoint, read_checkpoint
 
@@ -104,6 +104,7 @@ class TrainingCLI(LightningCLI):
             self.parser.error(f"threads is {config.threads}: at least one is needed")
         if config.trainer.max_epochs != 1:
             self.parser.error(f"trainer.max_epochs is {config.trainer.max_epochs}: a run is one epoch; set data.steps")
+        check_strategy(self.parser, config.trainer.strategy)
         torch.set_num_threads(config.threads)
         self.continued: dict[str, Any] | None = None
         if config.ckpt_path is not None:
@@ -140,7 +141,8 @@ class TrainingCLI(LightningCLI):
             return super().instantiate_trainer(**kwargs)
         wanted = Path(config.run) if config.run else None
         if self.continued is None:
-            folder = claim_folder(wanted, default_folder(config))
+            # Other processes of the run write nothing, and are told the folder by the first.
+            folder = claim_folder(wanted, default_folder(config)) if is_first_process() else wanted or Path("runs")
             logged = None
         else:
             assert wanted is not None
@@ -155,7 +157,7 @@ class TrainingCLI(LightningCLI):
         try:
             return super().instantiate_trainer(**kwargs)
         except Exception:
-            if self.continued is None:
+            if self.continued is None and is_first_process():
                 folder.rmdir()
             raise
 
@@ -184,6 +186,22 @@ def wants_cross_play(objective: Any) -> bool:
 def class_name(setting: Any) -> str:
     """Name the class of a parsed `class_path` setting."""
     return str(setting.class_path).rpartition(".")[-1]
+
+
+def is_first_process() -> bool:
+    """Whether this process is the only one, or the first of a run: by what Lightning, torchrun and SLURM set."""
+    names = ("RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "SLURM_PROCID")
+    return all(os.environ.get(name, "0") == "0" for name in names)
+
+
+def check_strategy(parser: LightningArgumentParser, strategy: Any) -> None:
+    """Refuse strategies that would not do what they say with this model."""
+    name = strategy if isinstance(strategy, str) else class_name(strategy)
+    if name not in {"auto", "ddp", "DDPStrategy", "SingleDeviceStrategy"}:
+        parser.error(
+            f"trainer.strategy is {name}: use ddp for several devices. Networks of this size gain nothing by sharding, "
+            "and processes that are forked or spawned from one that has parsed its arguments are not supported"
+        )
 
 
 def default_folder(config: Any) -> Path:
@@ -230,6 +248,8 @@ def fit(arguments: list[str]) -> None:
         build(["fit", *arguments])
     except CheckpointError as error:
         fail(error)
+    except NotFinite as error:
+        fail(f"{error}; stopped. The last checkpoints are good: go on with --ckpt_path last and a lower learning_rate")
     except RunStopped as stop:
         if stop.path is not None:
             folder = stop.path.parent.parent

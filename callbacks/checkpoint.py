@@ -14,7 +14,7 @@ from lightning import Trainer
 from lightning.pytorch.callbacks import Checkpoint
 from torch import distributed
 
-from brdiv.module import TeammateGenerator
+from brdiv.module import TeammateGenerator, check_finite
 
 from .cross_play import CrossPlay
 
@@ -124,13 +124,15 @@ class Checkpoints(Checkpoint):
 
     def better_than_ever(self, trainer: Trainer, module: TeammateGenerator) -> float | None:
         """Give the BRDiv measured at this very step, if it is the highest so far."""
-        measured = [c.latest for c in trainer.callbacks if isinstance(c, CrossPlay) and c.latest]  # type: ignore[attr-defined]
-        now = max((brdiv for step, brdiv in measured if step == module.env_steps), default=-float("inf"))
-        now = trainer.strategy.broadcast(now) if measured or trainer.world_size > 1 else now
-        return now if now > self.best else None
+        for callback in trainer.callbacks:  # type: ignore[attr-defined]
+            if isinstance(callback, CrossPlay) and callback.latest and callback.latest[0] == module.env_steps:
+                brdiv: float = trainer.strategy.broadcast(callback.latest[1])  # measured on the first rank alone
+                return brdiv if brdiv > self.best else None
+        return None
 
     def save(self, trainer: Trainer, name: str) -> Path:
         """Write a checkpoint whole or not at all; all ranks take part."""
+        check_finite(trainer.lightning_module)
         path = Path(trainer.log_dir or trainer.default_root_dir, FOLDER, name)
         part = path.with_suffix(".part")
         for logger in trainer.loggers:  # what was logged so far must not be lost if what was learned is kept

@@ -41,7 +41,7 @@ class CrossPlay(Callback):
         self.episodes = episodes
         self.final_episodes = final_episodes
         self.due = every
-        self.latest: tuple[int, float] | None = None  # step and BRDiv of the last measurement
+        self.latest: tuple[int, float] | None = None  # step and BRDiv of the last measurement; NaN on other ranks
 
     def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Go on after the step of a continued run; what was written after it will be measured anew."""
@@ -74,6 +74,7 @@ class CrossPlay(Callback):
         The generator is made here from the step alone: measuring more or less often must not change the training.
         """
         folder = trainer.log_dir  # asked on all ranks: they agree on it together
+        self.latest = module.env_steps, float("nan")
         if not trainer.is_global_zero:
             return None
         generator = torch.Generator(module.device).manual_seed(module.env_steps)

@@ -111,7 +111,9 @@ def test_bad_input_gets_one_clear_line(runs, tmp_path, capsys):
 def test_a_game_without_heuristics_says_so(tmp_path, capsys):
     pytest.importorskip("lbforaging")
     save(tmp_path / "foreign", game=Gymnasium("lbforaging:Foraging-5x5-2p-1f-v3"))
-    assert "Gymnasium has no heuristic teammates" in refused(capsys, "evaluate", str(tmp_path / "foreign"))
+    assert "if you trust the file" in refused(capsys, "evaluate", str(tmp_path / "foreign"))
+    complaint = refused(capsys, "evaluate", str(tmp_path / "foreign"), "--allow-imports")
+    assert "Gymnasium has no heuristic teammates" in complaint
 
 
 def test_a_learner_soon_knows_its_own_teammates(runs):
