@@ -6,7 +6,7 @@ PIP_FLAGS ?=
 BIN := $(VENV)/bin
 SEEDS ?= 0-9
 
-.PHONY: run test lint seeds methods headline clean
+.PHONY: run test lint seeds methods headline faults clean
 
 run: $(VENV)/installed
 	$(BIN)/brdiv fit --config configs/reaching.yaml
@@ -32,6 +32,10 @@ methods: $(VENV)/installed
 headline: $(VENV)/installed
 	$(BIN)/brdiv compare --config configs/reaching.yaml --seeds 0-4 --methods base independent
 	$(BIN)/brdiv evaluate runs/compare-reaching/base runs/compare-reaching/independent --out runs/headline
+
+# Kills a run twenty times at random moments, and compares its end with one that was left alone. A few minutes.
+faults: $(VENV)/installed
+	$(BIN)/python -m tests.fault_injection
 
 # Made anew only when what is to be installed changes.
 $(VENV)/installed: pyproject.toml constraints.txt

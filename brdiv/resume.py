@@ -1,9 +1,11 @@
 """Going on with a run that was stopped: which checkpoint, which folder."""
 
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import torch
+from torch import nn
 
 
 class CheckpointFileError(ValueError):
@@ -51,15 +53,28 @@ def newest_folder(default: Path) -> Path | None:
 def read_checkpoint(path: Path) -> dict[str, Any]:
     """Load a checkpoint without running any code that it may hold."""
     try:
+        with zipfile.ZipFile(path) as archive:  # torch doesn't look at the checksums that it writes
+            damaged = archive.testzip()
+        if damaged is not None:
+            raise zipfile.BadZipFile(f"{damaged} doesn't match its checksum")
         checkpoint = torch.load(path, map_location="cpu", weights_only=True)
     except FileNotFoundError:
         raise CheckpointFileError(f"no checkpoint file {path}") from None
     except Exception as error:  # torch.load fails in a dozen ways on a damaged file
         reason = " ".join(str(error).split())[:120]
         raise CheckpointFileError(f"{path} is not a whole checkpoint ({type(error).__name__}: {reason})") from error
-    missing = {"env_steps", "state_dict", "loops", "optimizer_states"} - set(
-        checkpoint if isinstance(checkpoint, dict) else ()
-    )
-    if missing:
-        raise CheckpointFileError(f"{path} is no checkpoint of a run: it has no {', '.join(sorted(missing))}")
-    return checkpoint
+    kinds = {"env_steps": int, "state_dict": dict, "loops": dict, "optimizer_states": list}
+    found = checkpoint if isinstance(checkpoint, dict) else {}
+    wrong = [name for name, kind in kinds.items() if not isinstance(found.get(name), kind)]
+    if wrong:
+        raise CheckpointFileError(f"{path} is no checkpoint of a run: it has no {', '.join(wrong)}")
+    return found
+
+
+def check_fits(checkpoint: dict[str, Any], module: nn.Module, path: Path) -> None:
+    """Refuse weights of another game, population or method before they are half loaded."""
+    ours, theirs = module.state_dict(), checkpoint["state_dict"]
+    for name in sorted(ours.keys() | theirs.keys()):
+        shapes = [tuple(weights[name].shape) if name in weights else "nothing" for weights in (theirs, ours)]
+        if shapes[0] != shapes[1]:
+            raise CheckpointFileError(f"{path} does not fit this run: {name} is {shapes[0]} there and {shapes[1]} here")

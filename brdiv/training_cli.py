@@ -33,7 +33,7 @@ from brdiv.data import RolloutData
 from brdiv.envs import Task
 from brdiv.module import NotFinite, TeammateGenerator
 from brdiv.objectives import Objective
-from brdiv.resume import CheckpointFileError, find_checkpoint, read_checkpoint
+from brdiv.resume import CheckpointFileError, check_fits, find_checkpoint, read_checkpoint
 
 
 def class_names(module: ModuleType, parent: type) -> list[str]:
@@ -96,6 +96,12 @@ class TrainingCLI(LightningCLI):
         parser.link_arguments("model.objective", "data.cross_play", compute_fn=wants_cross_play)
         parser.link_arguments("data.observation_size", "model.observation_size", apply_on="instantiate")
         parser.link_arguments("data.n_actions", "model.n_actions", apply_on="instantiate")
+
+    def _parse_ckpt_path(self) -> None:
+        """Leave the checkpoint's hyperparameters alone: a run goes on with the settings it is given.
+
+        Lightning would also read the file before we have looked whether it is whole.
+        """
 
     def before_instantiate_classes(self) -> None:
         """Refuse what would not do what it says, and set threads before anything computes."""
@@ -164,6 +170,10 @@ class TrainingCLI(LightningCLI):
     def before_fit(self) -> None:
         """Refuse to go on with a run that has no steps left."""
         if self.continued is not None:
+            try:
+                check_fits(self.continued, self.model, Path(self.config.fit.ckpt_path))
+            except CheckpointFileError as error:
+                self.parser.error(f"ckpt_path: {error}")
             done, planned = self.continued["env_steps"], self.datamodule.planned_steps(self.trainer.world_size)
             if done >= planned:
                 self.parser.error(f"ckpt_path: the run is over, {done:,} of {planned:,} steps; set data.steps higher")

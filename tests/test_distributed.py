@@ -73,8 +73,9 @@ class Digest(Callback):
         )
 """
 TWO = ["--trainer.accelerator", "cpu", "--trainer.strategy", "ddp", "--trainer.devices", "2", "--threads", "1"]
-SMALL = ["--model.hidden", "[8]", "--data.self_play_rows", "4", "--data.cross_play_rows", "4", "--cross_play.final_episodes", "2",
-         "--plastic.episodes", "1", "--checkpoints.keep", "99", "--trainer.log_every_n_steps", "1"]  # fmt: skip
+SMALL = ["--model.hidden", "[8]", "--data.self_play_rows", "4", "--data.cross_play_rows", "4"]
+SMALL += ["--cross_play.final_episodes", "2", "--plastic.episodes", "1"]
+SMALL += ["--checkpoints.keep", "99", "--trainer.log_every_n_steps", "1"]
 UPDATE = 2 * 8 * 8  # steps of both ranks
 
 

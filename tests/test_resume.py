@@ -1,6 +1,8 @@
 """A run that goes on from a checkpoint ends where it would have ended had it never stopped."""
 
 import csv
+import io
+import pickle
 import shutil
 
 import pytest
@@ -10,6 +12,7 @@ from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from brdiv.cli import main
+from brdiv.module import TeammateGenerator
 from tests.training import train
 
 METHODS = ["brdiv", *sorted(path.stem for path in shipped_configs().values() if path.parent.name == "methods")]
@@ -120,3 +123,117 @@ def test_a_run_without_a_folder_name_is_found_by_what_it_trains(tmp_path, monkey
     main(["fit", *small, "--ckpt_path", "last"])
     assert (run / "population.safetensors").read_bytes() == first
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["reaching-brdiv-seed0"]
+
+
+class Bomb:
+    def __reduce__(self):
+        return (exec, ("raise SystemExit('code was executed')",))
+
+
+def flip(data, place):
+    return data[:place] + bytes([data[place] ^ 0xFF]) + data[place + 1 :]
+
+
+def repacked(**changes):
+    """A checkpoint with some entries replaced, or removed where None."""
+
+    def change(data):
+        checkpoint = torch.load(io.BytesIO(data), weights_only=True)
+        checkpoint.update(changes)
+        checkpoint = {name: value for name, value in checkpoint.items() if value is not None}
+        file = io.BytesIO()
+        torch.save(checkpoint, file)
+        return file.getvalue()
+
+    return change
+
+
+def as_pickle(value):
+    file = io.BytesIO()
+    torch.save(value, file)
+    return file.getvalue()
+
+
+DAMAGE = {
+    "empty": lambda data: b"",
+    "truncated": lambda data: data[: len(data) // 2],
+    "cut by a byte": lambda data: data[:-1],
+    "header flipped": lambda data: flip(data, 0),
+    "directory flipped": lambda data: flip(data, len(data) - 30),
+    "weights flipped": lambda data: flip(data, len(data) // 2),
+    "text": lambda data: b"hello, world" * 40,
+    "pickle bomb": lambda data: pickle.dumps(Bomb()),
+    "bomb in a checkpoint": lambda data: as_pickle({"env_steps": Bomb(), "state_dict": {}}),
+    "a list": lambda data: as_pickle([1, 2, 3]),
+    "weights alone": lambda data: as_pickle({"weight": torch.zeros(3)}),
+    "no optimiser": repacked(optimizer_states=None),
+    "no weights": repacked(state_dict={}),
+    "wrong type": repacked(state_dict="hello"),
+    "steps that are no number": repacked(env_steps="many"),
+}
+
+
+@pytest.fixture(scope="module")
+def finished_run(tmp_path_factory):
+    return whole_run(tmp_path_factory.mktemp("damage") / "run", updates=4)
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_a_damaged_checkpoint_gets_one_clear_line(kind, finished_run, tmp_path, capsys):
+    data = (finished_run / "checkpoints" / "step_000000000256.ckpt").read_bytes()
+    path = tmp_path / "run" / "checkpoints" / "step_000000000256.ckpt"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(DAMAGE[kind](data))
+    config = str(finished_run / "config.yaml")
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", "--config", config, "--run", str(tmp_path / "run"), "--ckpt_path", str(path)])
+    assert stop.value.code == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert str(path) in line
+    assert "Traceback" not in line
+
+
+def test_a_checkpoint_of_another_game_is_refused(tmp_path, capsys):
+    whole_run(tmp_path / "lbf", updates=2, config="lbf")
+    path = tmp_path / "lbf" / "checkpoints" / "step_000000000256.ckpt"
+    line = complaint(capsys, "--ckpt_path", str(path), "--data.steps", "99999", "--model.hidden", "[16]")
+    assert "does not fit" in line
+
+
+def test_yaml_is_loaded_without_running_code(tmp_path, capsys):
+    (tmp_path / "bomb.yaml").write_text("seed_everything: !!python/object/apply:os._exit [3]\n")
+    assert "brdiv: error" in complaint(capsys, "--config", str(tmp_path / "bomb.yaml"))
+
+
+def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_good_checkpoint(tmp_path, monkeypatch, capsys):
+    losses = TeammateGenerator.losses
+
+    def broken(self, rollout, entropy_weight):
+        found = losses(self, rollout, entropy_weight)
+        if self.env_steps >= 4 * UPDATE:
+            found["critic"] = found["critic"] * float("nan")
+        return found
+
+    monkeypatch.setattr(TeammateGenerator, "losses", broken)
+    with pytest.raises(SystemExit) as stop:
+        whole_run(tmp_path / "run")
+    assert stop.value.code == 2
+    line = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "after 512 steps the loss of critic is nan" in line
+    assert sorted(path.name for path in (tmp_path / "run" / "checkpoints").iterdir())[-1] == "step_000000000512.ckpt"
+
+
+def test_gradients_that_are_no_numbers_stop_the_run(tmp_path, monkeypatch, capsys):
+    step = TeammateGenerator.optimizer_step
+
+    def poisoned(self, *args, **kwargs):
+        step(self, *args, **kwargs)
+        if self.env_steps == 3 * UPDATE:
+            with torch.no_grad():
+                self.population.layers[0].weight[0, 0, 0] = float("inf")
+
+    monkeypatch.setattr(TeammateGenerator, "optimizer_step", poisoned)
+    with pytest.raises(SystemExit) as stop:
+        whole_run(tmp_path / "run")
+    assert stop.value.code == 2
+    assert "384 steps" in capsys.readouterr().err

@@ -1,0 +1,81 @@
+"""Kill a run at random moments, go on each time, and compare with one that was left alone: `make faults`.
+
+Not a test of the suite, because every kill costs a start: about three minutes for twenty kills.
+"""
+
+import argparse
+import csv
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+SETTINGS = ["--config", "reaching", "--model.hidden", "[64,64]", "--data.steps", "1_000_000", "--threads", "1"]
+SETTINGS += ["--checkpoints.every", "20_000", "--cross_play.every", "50_000", "--cross_play.episodes", "2"]
+SETTINGS += ["--cross_play.final_episodes", "2", "--plastic.every", "0", "--plastic.episodes", "1"]
+
+
+def start(run: Path, *arguments: str) -> subprocess.Popen:
+    """Start `brdiv fit` in a process of its own."""
+    command = [sys.executable, "-m", "brdiv", "fit", *SETTINGS, "--run", str(run), *arguments]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+
+
+def logged(run: Path) -> dict[str, list[tuple[int, float]]]:
+    """Scalars of a run by name, those that depend on the clock left out."""
+    events = EventAccumulator(str(run), size_guidance={"scalars": 0}).Reload()
+    tags = [tag for tag in events.Tags()["scalars"] if not tag.startswith("throughput")]
+    return {tag: [(event.step, event.value) for event in events.Scalars(tag)] for tag in tags}
+
+
+def main() -> None:
+    """Kill, go on, compare."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    luck = random.Random(options.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        whole, killed = Path(folder, "whole"), Path(folder, "killed")
+        began = time.monotonic()
+        assert start(whole).wait() == 0
+        print(f"the whole run took {time.monotonic() - began:.0f} s", flush=True)
+        kills = 0
+        while kills < options.kills:
+            going_on = list(killed.glob("checkpoints/step_*.ckpt"))
+            process = start(killed, *(["--ckpt_path", "last"] if going_on else []))
+            while not going_on and process.poll() is None and not list(killed.glob("checkpoints/step_*.ckpt")):
+                time.sleep(0.01)
+            # From before the first update to well after the next checkpoint, so that writing one is hit too.
+            try:
+                code = process.wait(luck.uniform(2.5, 5.5) if going_on else luck.uniform(0.0, 1.0))
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGKILL)
+                process.wait()
+                kills += 1
+                newest = max(path.stem for path in killed.glob("checkpoints/step_*.ckpt"))
+                print(f"kill {kills}: {newest}", flush=True)
+            else:
+                assert code == 0, process.stderr and process.stderr.read()
+                break
+        else:
+            process = start(killed, "--ckpt_path", "last")
+            assert process.wait() == 0, process.stderr and process.stderr.read()
+        ours, theirs = (load_file(run / "population.safetensors") for run in (killed, whole))
+        assert all(torch.equal(ours[name], theirs[name]) for name in theirs), "weights differ"
+        rows = [list(csv.reader((run / "cross_play.csv").open())) for run in (killed, whole)]
+        assert rows[0] == rows[1], "cross_play.csv differs"
+        first, second = logged(killed), logged(whole)
+        assert first == second, [tag for tag in second if first.get(tag) != second[tag]]
+        print(f"{kills} kills: weights bit for bit the same, no log step lost or doubled ({len(second)} scalars)")
+
+
+if __name__ == "__main__":
+    main()
