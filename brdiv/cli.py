@@ -1,6 +1,7 @@
 """The command `brdiv`. Each command imports what it needs when it is called, so that help is instant."""
 
 import argparse
+import itertools
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -211,14 +212,14 @@ def evaluate(arguments: list[str]) -> None:
     parser.add_argument("--seed", type=int, default=0, help="seed of the episodes")
     parser.add_argument("--threads", type=int, default=2, help="threads that torch may use")
     add_allow_imports(parser)
-    parser.add_argument("--out", type=Path, default=Path("evaluation"), help="folder for tables and figures")
+    parser.add_argument("--out", type=Path, help="folder for tables and figures (default: evaluation-<number>)")
     options = parser.parse_args(arguments)
     for name, least in (("episodes", 1), ("threads", 1)):
         if getattr(options, name) < least:
             fail(f"{name} is {getattr(options, name)}: it must be at least {least}")
     if not 0 < options.gamma <= 1:
         fail(f"gamma is {options.gamma:g}: it must lie above 0, and be at most 1")
-    if options.out.exists() and not options.out.is_dir():
+    if options.out is not None and options.out.exists() and not options.out.is_dir():
         fail(f"{options.out} is not a folder")
 
     import torch
@@ -237,18 +238,21 @@ def evaluate(arguments: list[str]) -> None:
         evaluation = evaluate(runs, strangers, options.episodes, options.seed, options.gamma)
     except (FileNotFoundError, PopulationFileError, EvaluationError) as error:
         fail(error)
-    write(evaluation, options.out)
+    out = options.out or next(
+        folder for number in itertools.count(1) if not (folder := Path(f"evaluation-{number}")).exists()
+    )
+    write(evaluation, out)
     cells = [[evaluation.cell_estimate(m, t) for m in evaluation.methods] for t in evaluation.teammates]
     title = f"{evaluation.game}: return with strangers\nmean and 95 % interval over seeds"
     figure = evaluation_heatmap(evaluation.methods, evaluation.teammates, cells, title)
     for ending in ("png", "pdf"):
-        figure.savefig(options.out / f"heatmap.{ending}", dpi=150)
+        figure.savefig(out / f"heatmap.{ending}", dpi=150)
     curves = {m: [e.recognised for e in evaluation.self_play if e.method == m] for m in evaluation.methods}
     title = f"{evaluation.game}: how soon learners know their own teammates"
-    recognition_chart(curves, title).savefig(options.out / "recognition.png", dpi=150)
+    recognition_chart(curves, title).savefig(out / "recognition.png", dpi=150)
     print_evaluation(evaluation)
-    print(f"every cell  {options.out}/cells.csv, {options.out}/evaluation.json")
-    print(f"figures     {options.out}/heatmap.png, .pdf, recognition.png")
+    print(f"every cell  {out}/cells.csv, {out}/evaluation.json")
+    print(f"figures     {out}/heatmap.png, .pdf, recognition.png")
 
 
 def play(arguments: list[str]) -> None:

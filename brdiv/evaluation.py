@@ -3,7 +3,7 @@
 import csv
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -130,14 +130,11 @@ class Evaluation(NamedTuple):
 
 def load_runs(paths: Sequence[Path], allow_imports: bool = False) -> list[Run]:
     """Load populations from files, run folders, or folders of runs; all of one game."""
-    files: list[Path] = []
-    for path in paths:
-        files += find_files(path)
+    files = dict.fromkeys(file for path in paths for file in find_files(path))
+    loaded = {path: load_population(path, allow_imports) for path in files}
+    labels = method_labels([saved.about for saved in loaded.values()])
     runs: list[Run] = []
-    for path in dict.fromkeys(files):
-        population, game, about = load_population(path, allow_imports)
-        method = about.get("method", {})
-        label = method.get("label") or method.get("name") or path.parent.name
+    for (path, (population, game, about)), label in zip(loaded.items(), labels, strict=True):
         seed = int(about.get("seed", 0))
         name = f"{label} seed {seed}"
         if any(run.name == name for run in runs):
@@ -145,6 +142,22 @@ def load_runs(paths: Sequence[Path], allow_imports: bool = False) -> list[Run]:
         runs.append(Run(name, path, label, seed, population, game))
     check_same_game(runs)
     return runs
+
+
+def method_labels(abouts: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Name the method of each run; where one was run with several settings, with those that differ.
+
+    Otherwise seeds of different experiments would be counted as seeds of one.
+    """
+    methods = [about.get("method", {}) for about in abouts]
+    names = [method.get("label") or method.get("name") or "unknown" for method in methods]
+    settings = [method.get("settings", {}) for method in methods]
+    labels = []
+    for name, own in zip(names, settings, strict=True):
+        same = [other for other_name, other in zip(names, settings, strict=True) if other_name == name]
+        differ = [key for key in own if any(other.get(key) != own[key] for other in same)]
+        labels.append(" ".join([name, *(f"{key}={own[key]}" for key in differ)]))
+    return labels
 
 
 def find_files(path: Path) -> list[Path]:

@@ -35,6 +35,11 @@ def logged(run: Path) -> dict[str, list[tuple[int, float]]]:
     return {tag: [(event.step, event.value) for event in events.Scalars(tag)] for tag in tags}
 
 
+def started(run: Path, logs: int, going_on: bool) -> bool:
+    """Whether a process has begun to train; the first one must also leave a checkpoint to go on from."""
+    return len(list(run.glob("events*"))) > logs and (going_on or bool(list(run.glob("checkpoints/step_*.ckpt"))))
+
+
 def main() -> None:
     """Kill, go on, compare."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -50,12 +55,15 @@ def main() -> None:
         kills = 0
         while kills < options.kills:
             going_on = list(killed.glob("checkpoints/step_*.ckpt"))
+            logs = len(list(killed.glob("events*")))
             process = start(killed, *(["--ckpt_path", "last"] if going_on else []))
-            while not going_on and process.poll() is None and not list(killed.glob("checkpoints/step_*.ckpt")):
+            # A log file appears with the first update, a checkpoint some ten updates later: most kills strike between
+            # updates or while one is written, one in ten before anything was done.
+            hurry = going_on and luck.random() < 0.1
+            while not hurry and process.poll() is None and not started(killed, logs, bool(going_on)):
                 time.sleep(0.01)
-            # From before the first update to well after the next checkpoint, so that writing one is hit too.
             try:
-                code = process.wait(luck.uniform(2.5, 5.5) if going_on else luck.uniform(0.0, 1.0))
+                code = process.wait(luck.uniform(0.0, 3.0))
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
                 process.wait()

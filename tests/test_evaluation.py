@@ -7,7 +7,7 @@ import torch
 
 from brdiv.cli import main
 from brdiv.envs import LBF, Gymnasium, Reaching
-from brdiv.evaluation import Cell, Evaluation, SelfPlay, evaluate, load_runs, recognition
+from brdiv.evaluation import Cell, Evaluation, SelfPlay, evaluate, load_runs, method_labels, recognition
 from brdiv.nets import Population
 from brdiv.populations import save_population
 from tests.test_plastic import corner_seekers
@@ -59,6 +59,18 @@ def test_generated_strangers_leave_out_what_the_learner_was_prepared_with(runs):
     assert evaluation.scores("New").shape == (2, 8)
 
 
+def test_runs_with_other_settings_are_not_seeds_of_one_method():
+    method = {"name": "LIPO", "label": "LIPO"}
+    abouts = [{"method": {**method, "settings": {"cross_play_weight": w, "against": "best"}}} for w in (0.5, 0.5, 0.7)]
+    abouts.append({"method": {"name": "BRDiv", "label": "BRDiv", "settings": {"cross_play_weight": 1.0}}})
+    assert method_labels(abouts) == [
+        "LIPO cross_play_weight=0.5",
+        "LIPO cross_play_weight=0.5",
+        "LIPO cross_play_weight=0.7",
+        "BRDiv",
+    ]
+
+
 def cells(method, seed, *returns):
     return [
         Cell(f"{method} {seed}", method, seed, f"H{k}", False, value, value / 2, 9.0, 64)
@@ -105,7 +117,7 @@ def test_bad_input_gets_one_clear_line(runs, tmp_path, capsys):
     assert "holds no population.safetensors" in refused(capsys, "evaluate", str(tmp_path / "empty"))
     assert "episodes is 0" in refused(capsys, "evaluate", str(first), "--episodes", "0")
     assert "gamma is 2" in refused(capsys, "evaluate", str(first), "--gamma", "2")
-    assert not (tmp_path / "evaluation").exists()
+    assert not list(tmp_path.glob("evaluation*"))
 
 
 def test_a_game_without_heuristics_says_so(tmp_path, capsys):
