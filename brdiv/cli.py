@@ -24,7 +24,7 @@ commands:
            and print a table of their populations
   evaluate let learners prepared with a population     brdiv evaluate runs/seeds-reaching --teammates heuristics
            play with strangers
-  play     two saved agents play each other            brdiv play runs/.../population.safetensors:1 H3
+  play     two saved agents play each other            brdiv play H3 runs/.../population.safetensors:1
   bench    measure how fast training, or games, are    brdiv bench --config configs/lbf.yaml
 
 options:
@@ -178,7 +178,10 @@ def compare(arguments: list[str]) -> None:
             overlay = (
                 [] if name == "base" else ["--config", str(find_config(f"methods/{name}" if name in shipped else name))]
             )
-            methods[name if name == "base" else Path(name).stem] = ["--config", str(base), *overlay, *rest]
+            key = name if name == "base" else Path(name).stem
+            if key in methods:
+                fail(f"methods: two of them are called {key}")
+            methods[key] = ["--config", str(base), *overlay, *rest]
         numbers = parse_seeds(options.seeds)
         folder = options.folder or Path("runs", f"compare-{base.stem}")
         print(f"training {len(methods) * len(numbers)} runs, {options.jobs} at a time; logs are in {folder}")
@@ -224,17 +227,17 @@ def evaluate(arguments: list[str]) -> None:
 
     import torch
 
-    from brdiv.evaluation import EvaluationError, evaluate, load_runs, write
+    from brdiv.evaluation import EvaluationError, among, evaluate, load_runs, write
     from brdiv.plots import evaluation_heatmap, recognition_chart
     from brdiv.populations import PopulationFileError
     from brdiv.tables import print_evaluation
 
     torch.set_num_threads(options.threads)
     try:
-        runs = load_runs(options.runs, options.allow_imports)
-        strangers = None
-        if options.teammates != ["heuristics"]:
-            strangers = load_runs([Path(name) for name in options.teammates], options.allow_imports)
+        generated = [] if options.teammates == ["heuristics"] else [Path(name) for name in options.teammates]
+        everyone = load_runs([*options.runs, *generated], options.allow_imports)
+        runs = among(everyone, options.runs)
+        strangers = among(everyone, generated) if generated else None
         evaluation = evaluate(runs, strangers, options.episodes, options.seed, options.gamma)
     except (FileNotFoundError, PopulationFileError, EvaluationError) as error:
         fail(error)
@@ -242,9 +245,9 @@ def evaluate(arguments: list[str]) -> None:
         folder for number in itertools.count(1) if not (folder := Path(f"evaluation-{number}")).exists()
     )
     write(evaluation, out)
-    cells = [[evaluation.cell_estimate(m, t) for m in evaluation.methods] for t in evaluation.teammates]
+    cells = [[evaluation.cell_estimate(m, t) for m in evaluation.methods] for t in evaluation.tasks]
     title = f"{evaluation.game}: return with strangers\nmean and 95 % interval over seeds"
-    figure = evaluation_heatmap(evaluation.methods, evaluation.teammates, cells, title)
+    figure = evaluation_heatmap(evaluation.methods, evaluation.tasks, cells, title)
     for ending in ("png", "pdf"):
         figure.savefig(out / f"heatmap.{ending}", dpi=150)
     curves = {m: [e.recognised for e in evaluation.self_play if e.method == m] for m in evaluation.methods}
@@ -274,21 +277,14 @@ def play(arguments: list[str]) -> None:
         fail(f"episodes is {options.episodes}: play at least one")
     check_output(options.gif, {".gif"})
 
-    import torch
-
-    from brdiv.duel import DuelError, duel, film
+    from brdiv.duel import DuelError, duel, film, find_agents
     from brdiv.populations import PopulationFileError
 
     try:
-        result = duel(
-            options.first, options.second, options.game, options.episodes, options.seed, options.allow_imports
-        )
-        print(result)
+        agents = find_agents(options.first, options.second, options.game, options.allow_imports)
+        print(duel(*agents, options.episodes, options.seed))
         if options.gif:
-            frames = film(
-                options.first, options.second, options.game, options.gif, torch.Generator().manual_seed(options.seed)
-            )
-            print(f"{frames} frames in {options.gif}")
+            print(f"{film(*agents, options.gif, options.seed)} frames in {options.gif}")
     except (FileNotFoundError, PopulationFileError, DuelError) as error:
         fail(error)
 

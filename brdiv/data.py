@@ -22,7 +22,16 @@ class RolloutStream:
     policy of one update ago.
     """
 
-    def __init__(self, collector: BaseCollector, generator: torch.Generator, length: int, seed: list[int]) -> None:
+    def __init__(
+        self,
+        collector: BaseCollector,
+        generator: torch.Generator,
+        length: int,
+        seed: list[int],
+        rows: int = 0,
+        window: int = 0,
+    ) -> None:
+        self.shape = {"rows": rows, "window": window}
         self.collector = collector
         self.generator = generator
         self.length = length
@@ -40,7 +49,7 @@ class RolloutStream:
 
     def state_dict(self) -> dict[str, Any]:
         """Where the streams of all ranks stand. Every rank must ask."""
-        state: dict[str, Any] = {"given": self.given, "actions": self.generator.get_state()}
+        state: dict[str, Any] = {"given": self.given, "actions": self.generator.get_state(), **self.shape}
         if isinstance(self.collector, GameCollector):
             state["play"] = dict(self.collector.state_dict())
         return {"ranks": from_all_ranks(state)}
@@ -148,7 +157,7 @@ class RolloutData(LightningDataModule):
         updates = self.planned_steps(trainer.world_size) // (self.steps_per_update * trainer.world_size)
         if updates < 1:
             raise ValueError(f"steps is {self.steps}: less than one update of {trainer.world_size} devices")
-        return RolloutStream(collector, generator, updates, seed)
+        return RolloutStream(collector, generator, updates, seed, self.pairing.rows, self.window)
 
     def transfer_batch_to_device(self, batch: TensorDictBase, *_: object) -> TensorDictBase:
         """Leave the batch where it was collected: on the model's device."""

@@ -80,6 +80,8 @@ def find_agent(text: str, file: str, game: Task, seat: int, allow_imports: bool)
             raise DuelError(f"no heuristic {text}{hint}; {type(game).__name__} has {', '.join(heuristics.names)}")
         return Agent(text, heuristics, heuristics.names.index(text))
     population, which = load_population(file, allow_imports).population, text.rpartition(":")[2]
+    if which == "plastic" and seat == 0:
+        raise DuelError(f"{text}: the learner sits in the best response's seat; name it second")
     if which == "plastic":
         return Agent("PLASTIC", Plastic(population), 0)
     if not which.isdigit() or not 1 <= int(which) <= population.n_types:
@@ -88,11 +90,8 @@ def find_agent(text: str, file: str, game: Task, seat: int, allow_imports: bool)
     return Agent(f"{role} {which}", LearnedPolicies(population, seat), int(which) - 1)
 
 
-def duel(
-    first: str, second: str, game_name: str | None, episodes: int, seed: int, allow_imports: bool = False
-) -> Result:
+def duel(game: Task, one: Agent, other: Agent, episodes: int, seed: int) -> Result:
     """Play so many complete episodes."""
-    game, one, other = find_agents(first, second, game_name, allow_imports)
     generator = torch.Generator().manual_seed(seed)
     pair = torch.tensor([[one.number, other.number]])
     played = play_pairs(game, one.policies, other.policies, pair, episodes, generator)
@@ -109,11 +108,11 @@ def duel(
     )
 
 
-def film(first: str, second: str, game_name: str | None, path: Path, generator: torch.Generator) -> int:
+def film(game: Task, one: Agent, other: Agent, path: Path, seed: int) -> int:
     """Write one episode as an animation; returns the number of frames."""
-    game, one, other = find_agents(first, second, game_name, allow_imports=False)
     if not isinstance(game, Game):
         raise DuelError(f"{type(game).__name__} environments draw themselves; brdiv can't render them")
+    generator = torch.Generator().manual_seed(seed)
     pair = torch.tensor([[one.number, other.number]])
     frames = record(game, lambda: Match(one.policies, other.policies, pair, generator), 1, generator)
     save_gif(path, game, frames, f"{one.name} with {other.name}")

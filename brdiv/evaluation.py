@@ -3,6 +3,7 @@
 import csv
 import json
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -36,6 +37,7 @@ class Run(NamedTuple):
     seed: int
     population: Population
     game: Task
+    sha256: str
 
 
 class Cell(NamedTuple):
@@ -45,6 +47,7 @@ class Cell(NamedTuple):
     method: str
     seed: int
     teammate: str
+    task: str  # what it counts as: itself if scripted, all of its method's if generated
     seen: bool  # the learner was prepared with this very teammate
     mean_return: float
     discounted_return: float
@@ -68,7 +71,6 @@ class Evaluation(NamedTuple):
     """Everything measured."""
 
     game: str
-    teammates: list[str]
     cells: list[Cell]
     self_play: list[SelfPlay]
     gamma: float
@@ -78,17 +80,29 @@ class Evaluation(NamedTuple):
         """Methods in the order they were given."""
         return list(dict.fromkeys(cell.method for cell in self.cells))
 
-    def scores(self, method: str, value: str = "mean_return") -> np.ndarray:
-        """Scores ``[runs, tasks]`` of a method: seeds down, teammates across, those it was prepared with left out.
+    @property
+    def tasks(self) -> list[str]:
+        """Tasks in the order they were given."""
+        return list(dict.fromkeys(cell.task for cell in self.cells))
 
-        A teammate that any of the runs has seen is no stranger to the method and counts for none of them.
+    def scores(self, method: str, value: str = "mean_return") -> np.ndarray:
+        """Scores ``[runs, tasks]`` of a method: seeds down, tasks across, each the mean over its strangers.
+
+        A run's own teammates are no strangers to it. A task of which a run knows everyone, its own method's where there
+        is one seed, is left out.
         """
-        own = [cell for cell in self.cells if cell.method == method]
-        seen = {cell.teammate for cell in own if cell.seen}
-        runs = list(dict.fromkeys(cell.run for cell in own))
-        strangers = [name for name in self.teammates if name not in seen]
-        table = {(cell.run, cell.teammate): getattr(cell, value) for cell in own}
-        return np.array([[table[run, name] for name in strangers] for run in runs]).reshape(len(runs), len(strangers))
+        runs = list(dict.fromkeys(cell.run for cell in self.cells if cell.method == method))
+        columns = []
+        for task in self.tasks:
+            column = [self.score(run, task, value) for run in runs]
+            if not any(math.isnan(entry) for entry in column):
+                columns.append(column)
+        return np.array(columns).reshape(len(columns), len(runs)).T
+
+    def score(self, run: str, task: str, value: str) -> float:
+        """Mean of one run over the strangers of one task."""
+        found = [getattr(c, value) for c in self.cells if c.run == run and c.task == task and not c.seen]
+        return float(np.mean(found)) if found else math.nan
 
     def summary(self) -> list[dict[str, Any]]:
         """One entry a method: aggregates over strangers and seeds."""
@@ -101,7 +115,7 @@ class Evaluation(NamedTuple):
                 {
                     "method": method,
                     "seeds": len(own),
-                    "strangers": scores.shape[1],
+                    "tasks": scores.shape[1],
                     "iqm": interquartile_mean(scores) if scores.size else nobody,
                     "mean": mean(scores) if scores.size else nobody,
                     # The paper's measure: expected discounted return with a teammate drawn uniformly.
@@ -122,26 +136,47 @@ class Evaluation(NamedTuple):
                 points.append((entry.brdiv, float(np.mean(own))))
         return pearson([brdiv for brdiv, _ in points], [value for _, value in points])
 
-    def cell_estimate(self, method: str, teammate: str) -> Estimate:
-        """Mean over seeds of a heatmap's cell, with its interval."""
-        values = [c.mean_return for c in self.cells if c.method == method and c.teammate == teammate and not c.seen]
+    def cell_estimate(self, method: str, task: str) -> Estimate:
+        """Mean over seeds of a heatmap's cell, with its interval; seeds that know everyone of the task left out."""
+        runs = dict.fromkeys(cell.run for cell in self.cells if cell.method == method)
+        values = [value for run in runs if not math.isnan(value := self.score(run, task, "mean_return"))]
         return mean([[value] for value in values]) if values else Estimate(math.nan, math.nan, math.nan)
 
 
 def load_runs(paths: Sequence[Path], allow_imports: bool = False) -> list[Run]:
-    """Load populations from files, run folders, or folders of runs; all of one game."""
-    files = dict.fromkeys(file for path in paths for file in find_files(path))
-    loaded = {path: load_population(path, allow_imports) for path in files}
+    """Load populations from files, run folders, or folders of runs; all of one game.
+
+    What an interrupted run left in a folder is passed over; named itself, it is taken.
+    """
+    loaded = {}
+    for path in paths:
+        for file in find_files(path):
+            saved = load_population(file, allow_imports)
+            if saved.about.get("finished", True) or path in {file, file.parent}:
+                loaded[file] = saved
+            else:
+                print(f"left out: {file}, whose run was cut short", file=sys.stderr)
+    if not loaded:
+        raise EvaluationError("no finished run among these")
     labels = method_labels([saved.about for saved in loaded.values()])
     runs: list[Run] = []
     for (path, (population, game, about)), label in zip(loaded.items(), labels, strict=True):
         seed = int(about.get("seed", 0))
         name = f"{label} seed {seed}"
         if any(run.name == name for run in runs):
-            name = f"{name} ({path.parent})"
-        runs.append(Run(name, path, label, seed, population, game))
+            name = f"{name} ({path})"
+        runs.append(Run(name, path, label, seed, population, game, about["sha256"]))
     check_same_game(runs)
     return runs
+
+
+def among(runs: Sequence[Run], paths: Sequence[Path]) -> list[Run]:
+    """Those of the runs that some paths name. All are loaded together, so that one run has one name throughout."""
+    files = {file for path in paths for file in find_files(path)}
+    found = [run for run in runs if run.path in files]
+    if not found:
+        raise EvaluationError(f"no finished run in {', '.join(map(str, paths))}")
+    return found
 
 
 def method_labels(abouts: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -203,7 +238,7 @@ def evaluate(
             for run in strangers
         ]
         teammates = SeveralPolicies(named)
-    owners = (
+    owners: list[Run | None] = (
         [None] * len(teammates) if strangers is None else [r for r in strangers for _ in range(r.population.n_types)]
     )
     learners = SeveralPolicies([Plastic(run.population, name=run.name) for run in runs])
@@ -214,12 +249,12 @@ def evaluate(
     cells = []
     for (t, r), mean_return, discounted, length in zip(pairs.tolist(), *means, strict=True):
         run, owner = runs[r], owners[t]
-        seen = owner is not None and (owner.path.resolve() == run.path.resolve() or owner.name == run.name)
-        cells.append(
-            Cell(run.name, run.method, run.seed, teammates.names[t], seen, mean_return, discounted, length, episodes)
-        )
+        seen = owner is not None and owner.sha256 == run.sha256
+        task = teammates.names[t] if owner is None else owner.method
+        names = run.name, run.method, run.seed, teammates.names[t], task
+        cells.append(Cell(*names, seen, mean_return, discounted, length, episodes))
     self_play = [measure_self_play(run, episodes, generator) for run in runs]
-    return Evaluation(type(game).__name__, list(teammates.names), cells, self_play, gamma)
+    return Evaluation(type(game).__name__, cells, self_play, gamma)
 
 
 def measure_self_play(run: Run, episodes: int, generator: torch.Generator) -> SelfPlay:

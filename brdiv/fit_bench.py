@@ -2,6 +2,7 @@
 
 import json
 import platform
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ import torchrl
 from lightning import Callback
 
 from brdiv.bench import Floor, Parts, time_parts, timed
+from brdiv.callbacks import RunStopped
 from brdiv.training_cli import TrainingCLI, build
 
 
@@ -44,7 +46,10 @@ def bench_training(arguments: list[str], updates: int, repeats: int, warm_up: in
             cli = built(arguments, Path(folder, str(repeat)), updates + warm_up)
             clock = Clock()
             cli.trainer.callbacks.append(clock)  # type: ignore[attr-defined]
-            cli.trainer.fit(cli.model, datamodule=cli.datamodule)
+            try:
+                cli.trainer.fit(cli.model, datamodule=cli.datamodule)
+            except RunStopped as stop:
+                sys.exit(128 + stop.signum)
             fits.append((clock.ends[-1] - clock.ends[warm_up - 1]) / updates)
             floor = Floor(cli.model, cli.datamodule)
             floors.append(sum(timed(floor.update, updates)) / updates)

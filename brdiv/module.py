@@ -156,8 +156,11 @@ class TeammateGenerator(LightningModule):
         checkpoint["env_steps"] = self.env_steps
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Go on counting where the checkpoint stopped."""
+        """Go on counting where the checkpoint stopped, at the learning rates of this run."""
         self.env_steps = checkpoint["env_steps"]
+        (state,) = checkpoint["optimizer_states"]
+        for saved, own in zip(state["param_groups"], self.configure_optimizers().param_groups, strict=True):
+            saved["lr"] = own["lr"]
 
 
 class NotFinite(RuntimeError):

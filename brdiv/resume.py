@@ -22,7 +22,12 @@ def find_checkpoint(wanted: str, run: Path | None, default: Path) -> tuple[Path,
         path = Path(wanted)
         if not path.is_file():
             raise CheckpointFileError(f"no checkpoint file {path}")
-        return path, run or path.resolve().parent.parent
+        own = path.resolve().parent.parent
+        if run is not None and run.resolve() != own:
+            raise CheckpointFileError(
+                f"{path} belongs to the run in {own}, not to {run}: leave --run out, or copy the run"
+            )
+        return path, run or own
     folder = run or newest_folder(default)
     if folder is None or not folder.is_dir():
         raise CheckpointFileError(f"no run folder {folder or default} to go on with")
@@ -69,6 +74,20 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
     if wrong:
         raise CheckpointFileError(f"{path} is no checkpoint of a run: it has no {', '.join(wrong)}")
     return found
+
+
+def check_stream(checkpoint: dict[str, Any], rows: int, window: int, processes: int, path: Path) -> None:
+    """Refuse a checkpoint of other rows, windows or processes: its environments would not fit."""
+    try:
+        (stream,) = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"]
+        ranks = stream["ranks"]
+        theirs = (ranks[0]["rows"], ranks[0]["window"], len(ranks))
+    except (KeyError, TypeError, ValueError, IndexError):
+        raise CheckpointFileError(f"{path} doesn't say where its environments stood") from None
+    names = ("rows a process", "steps a window", "processes")
+    for name, there, here in zip(names, theirs, (rows, window, processes), strict=True):
+        if there != here:
+            raise CheckpointFileError(f"{path} does not fit this run: {there} {name} there and {here} here")
 
 
 def check_fits(checkpoint: dict[str, Any], module: nn.Module, path: Path) -> None:

@@ -80,7 +80,8 @@ def claim_settings(folder: Path, fit_arguments: Sequence[str]) -> None:
     """Refuse a folder that holds runs with other settings: they would be taken for results of these."""
     texts = [Path(part).read_text() if Path(part).is_file() else part for part in fit_arguments]
     settings, path = json.dumps(texts, indent=1), folder / "settings.json"
-    if path.exists() and path.read_text() != settings:
+    unknown = not path.exists() and any(folder.glob("seed*"))
+    if unknown or (path.exists() and path.read_text() != settings):
         raise ValueError(f"{folder} holds runs with other settings; choose another --folder, or remove it")
     folder.mkdir(parents=True, exist_ok=True)
     path.write_text(settings)

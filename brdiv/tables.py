@@ -118,7 +118,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
     each.add_column("teammate")
     for method in evaluation.methods:
         each.add_column(method, justify="right")
-    for teammate in evaluation.teammates:
+    for teammate in evaluation.tasks:
         cells = [evaluation.cell_estimate(method, teammate).value for method in evaluation.methods]
         each.add_row(teammate, *("seen" if math.isnan(value) else f"{value:.3f}" for value in cells))
     console.print(each)

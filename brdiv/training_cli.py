@@ -33,7 +33,7 @@ from brdiv.data import RolloutData
 from brdiv.envs import Task
 from brdiv.module import NotFinite, TeammateGenerator
 from brdiv.objectives import Objective
-from brdiv.resume import CheckpointFileError, check_fits, find_checkpoint, read_checkpoint
+from brdiv.resume import CheckpointFileError, check_fits, check_stream, find_checkpoint, read_checkpoint
 
 
 def class_names(module: ModuleType, parent: type) -> list[str]:
@@ -126,7 +126,9 @@ class TrainingCLI(LightningCLI):
         except CheckpointFileError as error:
             self.parser.error(f"ckpt_path: {error}")
         config.ckpt_path, config.run, config.weights_only = str(path), str(folder), True
-        self.save_config_kwargs["overwrite"] = True
+        # The config that the run began with stays as it is: it repeats the run from its first step.
+        name = f"config_from_{self.continued['env_steps']}.yaml"
+        self.save_config_kwargs.update(config_filename=name, overwrite=True)
 
     def instantiate_classes(self) -> None:
         """Build everything; what a constructor refuses is the user's mistake, not a crash."""
@@ -170,8 +172,12 @@ class TrainingCLI(LightningCLI):
     def before_fit(self) -> None:
         """Refuse to go on with a run that has no steps left."""
         if self.continued is not None:
+            path = Path(self.config.fit.ckpt_path)
             try:
-                check_fits(self.continued, self.model, Path(self.config.fit.ckpt_path))
+                check_fits(self.continued, self.model, path)
+                check_stream(
+                    self.continued, self.datamodule.pairing.rows, self.datamodule.window, self.trainer.world_size, path
+                )
             except CheckpointFileError as error:
                 self.parser.error(f"ckpt_path: {error}")
             done, planned = self.continued["env_steps"], self.datamodule.planned_steps(self.trainer.world_size)
@@ -256,7 +262,7 @@ def fit(arguments: list[str]) -> None:
     """Run `brdiv fit` with these arguments."""
     try:
         build(["fit", *arguments])
-    except CheckpointError as error:
+    except (CheckpointError, OSError) as error:
         fail(error)
     except NotFinite as error:
         fail(f"{error}; stopped. The last checkpoints are good: go on with --ckpt_path last and a lower learning_rate")

@@ -73,8 +73,16 @@ class Checkpoints(Checkpoint):
         """Start the clock, and listen to Ctrl-C and SIGTERM: they stop the run after the update it is in."""
         self.saved_at = time.monotonic()
         self.due = self.next_due(module)
+        if trainer.is_global_zero and module.env_steps:
+            self.set_aside(Path(trainer.log_dir or trainer.default_root_dir, FOLDER), module.env_steps)
         if threading.current_thread() is threading.main_thread():
             self.handlers = {each: signal.signal(each, self.ask_to_stop) for each in SIGNALS}
+
+    def set_aside(self, folder: Path, after: int) -> None:
+        """Rename checkpoints beyond the step a run goes on from: `last` must not mean what was given up."""
+        for path in folder.glob("step_*.ckpt"):
+            if int(path.stem.removeprefix("step_")) > after:
+                path.rename(path.with_suffix(".abandoned"))
 
     def ask_to_stop(self, signum: int, frame: FrameType | None) -> None:
         """Note it; whoever asks twice does not want to wait."""
@@ -95,16 +103,16 @@ class Checkpoints(Checkpoint):
         """Save when due, when the population is better than ever, and when asked to stop."""
         last = batch_idx + 1 == trainer.num_training_batches
         by_clock, stop = self.agree(trainer, batch_idx)
+        better = self.better_than_ever(trainer, module)
+        if better is not None:  # first, so that the next checkpoint knows it
+            self.best = better
+            self.save(trainer, BEST)
         if last or stop or by_clock or (self.every and module.env_steps >= self.due):
             path = self.save(trainer, f"step_{module.env_steps:012}.ckpt")
             self.saved_at, self.due = time.monotonic(), self.next_due(module)
             self.prune(trainer, path)
             if stop and not last:
                 raise RunStopped(stop, path)
-        better = self.better_than_ever(trainer, module)
-        if better is not None:
-            self.best = better
-            self.save(trainer, BEST)
 
     def next_due(self, module: TeammateGenerator) -> int:
         """Say at how many steps the next checkpoint is due."""
@@ -135,10 +143,10 @@ class Checkpoints(Checkpoint):
         check_finite(trainer.lightning_module)
         path = Path(trainer.log_dir or trainer.default_root_dir, FOLDER, name)
         part = path.with_suffix(".part")
-        for logger in trainer.loggers:  # what was logged so far must not be lost if what was learned is kept
-            with suppress(AttributeError):
-                logger.experiment.flush()  # type: ignore[attr-defined]
         try:
+            for logger in trainer.loggers:  # what was logged so far must not be lost if what was learned is kept
+                with suppress(AttributeError):
+                    logger.experiment.flush()  # type: ignore[attr-defined]
             trainer.save_checkpoint(part)
             if trainer.is_global_zero:
                 with part.open("rb") as file:

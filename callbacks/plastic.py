@@ -32,6 +32,7 @@ class PlasticEvaluation(Callback):
         self.every = every
         self.episodes = episodes
         self.due = every
+        self.evaluated_at = -1
 
     def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Go on after the step of a continued run."""
@@ -46,12 +47,14 @@ class PlasticEvaluation(Callback):
 
     def on_train_end(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Evaluate the finished population, unless that was just done."""
-        self.evaluate(trainer, module)
+        if self.evaluated_at != module.env_steps:
+            self.evaluate(trainer, module)
 
     def evaluate(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Play and log, on the first rank alone. The generator is made from the step: nothing else is disturbed."""
         game: Task = trainer.datamodule.game  # type: ignore[attr-defined]
         heuristics = find_heuristics(game)
+        self.evaluated_at = module.env_steps
         if heuristics is None or not trainer.is_global_zero:
             return
         generator = torch.Generator(module.device).manual_seed(module.env_steps)

@@ -1,12 +1,13 @@
 """Export of the population: the file that outlives the run."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 from lightning import Callback, Trainer
 
-from brdiv.module import TeammateGenerator
+from brdiv.module import NotFinite, TeammateGenerator
 from brdiv.populations import save_population
 
 
@@ -31,8 +32,11 @@ class PopulationExport(Callback):
 
     def on_exception(self, trainer: Trainer, module: TeammateGenerator, exception: BaseException) -> None:
         """Save what there is. Other ranks may be gone, so nothing is asked of them."""
-        if module.env_steps > 0 and trainer.world_size == 1:
-            self.export(trainer, module)
+        if module.env_steps > 0 and trainer.world_size == 1 and not isinstance(exception, NotFinite):
+            try:
+                self.export(trainer, module)
+            except OSError as error:  # must not hide why the run ended
+                print(f"the population could not be written: {error}", file=sys.stderr)
 
     def export(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Write the file, with how it was made."""

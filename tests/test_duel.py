@@ -38,6 +38,7 @@ def test_bad_input_gets_one_clear_line(file, tmp_path, capsys):
     assert "number from 1 to 4, or plastic" in refused(capsys, "play", f"{file}:5", "H1")
     assert "no heuristic H99; Reaching has H1" in refused(capsys, "play", f"{file}:1", "H99")
     assert "needs a number" in refused(capsys, "play", str(file), f"{file}:1")
+    assert "name it second" in refused(capsys, "play", f"{file}:plastic", "H1")
     assert "give --game" in refused(capsys, "play", "H1", "H2")
     assert "no game 'Chess'" in refused(capsys, "play", "H1", "H2", "--game", "Chess")
     assert "no population file" in refused(capsys, "play", f"{tmp_path}/none:1", "H1")

@@ -35,7 +35,7 @@ def test_a_prepared_learner_does_better_with_heuristics_than_a_random_one(runs, 
     assert "PLASTIC with strangers" in out
     everything = json.loads((tmp_path / "out" / "evaluation.json").read_text())
     good, new = everything["methods"]
-    assert (good["method"], good["seeds"], good["strangers"]) == ("Good", 2, 11)
+    assert (good["method"], good["seeds"], good["tasks"]) == ("Good", 2, 11)
     assert good["iqm"]["low"] > new["iqm"]["high"]
     assert good["robustness"]["value"] < good["mean"]["value"]
     with (tmp_path / "out" / "cells.csv").open() as file:
@@ -53,10 +53,25 @@ def test_generated_strangers_leave_out_what_the_learner_was_prepared_with(runs):
     evaluation = evaluate(everyone, everyone, episodes=5)
     assert len(evaluation.cells) == 4 * (4 + 4 + 3 + 3)
     for cell in evaluation.cells:
-        assert cell.seen == cell.teammate.startswith(cell.run + " #")
-    # What one seed of a method has seen is left out for all of its seeds: 14 teammates less its own 8 or 6.
-    assert evaluation.scores("Good").shape == (2, 6)
-    assert evaluation.scores("New").shape == (2, 8)
+        if cell.method == "New":
+            assert cell.seen == cell.teammate.startswith(cell.run + " #")
+    # Both seeds of Good are the same population: neither is a stranger to the other, whatever it is called.
+    assert evaluation.scores("Good").shape == (2, 1)
+    # The other seed of New, and all of Good: the same two tasks for both seeds.
+    assert evaluation.tasks == ["Good", "New"]
+    assert evaluation.scores("New").shape == (2, 2)
+    own = [c.mean_return for c in evaluation.cells if c.run == "New seed 0" and c.task == "New" and not c.seen]
+    assert len(own) == 3
+    assert evaluation.scores("New")[0, 1] == pytest.approx(sum(own) / 3)
+
+
+def test_what_an_interrupted_run_left_is_passed_over(runs, capsys):
+    half = {"method": {"label": "New"}, "seed": 1, "finished": False}
+    game = Reaching()
+    path = save_population(runs / "new1-2" / "population.safetensors", Population(3, 50, 5, [8]), game, half)
+    assert len(load_runs([runs])) == 4
+    assert "cut short" in capsys.readouterr().err
+    assert len(load_runs([path])) == 1
 
 
 def test_runs_with_other_settings_are_not_seeds_of_one_method():
@@ -73,7 +88,7 @@ def test_runs_with_other_settings_are_not_seeds_of_one_method():
 
 def cells(method, seed, *returns):
     return [
-        Cell(f"{method} {seed}", method, seed, f"H{k}", False, value, value / 2, 9.0, 64)
+        Cell(f"{method} {seed}", method, seed, f"H{k}", f"H{k}", False, value, value / 2, 9.0, 64)
         for k, value in enumerate(returns)
     ]
 
@@ -86,7 +101,7 @@ def test_scores_have_a_row_for_each_seed_and_a_column_for_each_teammate():
         SelfPlay("A 1", "A", 1, 2.0, 4.0, 9.0, [0.5, 1.0]),
         SelfPlay("B 0", "B", 0, 3.0, 5.0, 5.0, [0.5]),
     ]
-    evaluation = Evaluation("Reaching", ["H0", "H1", "H2"], everything, own, 0.99)
+    evaluation = Evaluation("Reaching", everything, own, 0.99)
     assert evaluation.scores("A").tolist() == [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]
     first, second = evaluation.summary()
     assert first["mean"].value == pytest.approx(0.35)

@@ -237,3 +237,50 @@ def test_gradients_that_are_no_numbers_stop_the_run(tmp_path, monkeypatch, capsy
         whole_run(tmp_path / "run")
     assert stop.value.code == 2
     assert "384 steps" in capsys.readouterr().err
+
+
+def test_going_back_sets_later_checkpoints_aside(tmp_path):
+    run = whole_run(tmp_path / "run")
+    early = run / "checkpoints" / "step_000000000256.ckpt"
+    config = str(run / "config.yaml")
+    main(["fit", "--config", config, "--run", str(run), "--ckpt_path", str(early), "--data.steps", str(UPDATE * 4)])
+    names = sorted(path.name for path in (run / "checkpoints").iterdir())
+    assert names == [
+        "step_000000000256.ckpt",
+        "step_000000000512.abandoned",
+        "step_000000000512.ckpt",
+        "step_000000000768.abandoned",
+    ]
+
+
+def test_a_run_goes_on_at_the_learning_rate_it_is_given(tmp_path):
+    run = whole_run(tmp_path / "run")
+    again = killed_after(run, 2 * UPDATE, tmp_path / "again")
+    config = str(again / "config.yaml")
+    before = (again / "config.yaml").read_text()
+    main(["fit", "--config", config, "--run", str(again), "--ckpt_path", "last", "--model.learning_rate", "1e-5"])
+    last = torch.load(sorted((again / "checkpoints").glob("step_*.ckpt"))[-1], weights_only=True)
+    assert {group["lr"] for group in last["optimizer_states"][0]["param_groups"]} == {1e-5}
+    # The first config still repeats the run from its first step; what it went on with is kept beside it.
+    assert (again / "config.yaml").read_text() == before
+    assert "learning_rate: 1.0e-05" in (again / "config_from_256.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (["--data.self_play_rows", "9"], "16 rows a process there and 17 here"),
+        (["--data.window", "4"], "8 steps a window"),
+    ],
+)
+def test_other_rows_or_windows_are_refused(changed, told, finished_run, capsys):
+    early = str(finished_run / "checkpoints" / "step_000000000256.ckpt")
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", "--config", str(finished_run / "config.yaml"), "--ckpt_path", early, *changed])
+    assert stop.value.code == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_checkpoint_goes_on_in_its_own_folder_alone(finished_run, tmp_path, capsys):
+    early = str(finished_run / "checkpoints" / "step_000000000256.ckpt")
+    assert "belongs to the run in" in complaint(capsys, "--ckpt_path", early, "--run", str(tmp_path))

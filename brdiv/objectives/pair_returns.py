@@ -2,7 +2,7 @@
 
 import torch
 from tensordict import TensorDictBase
-from torch import Tensor, nn
+from torch import Tensor, distributed, nn
 
 
 class PairReturns(nn.Module):
@@ -29,12 +29,17 @@ class PairReturns(nn.Module):
 
     @torch.no_grad()
     def observe(self, rollout: TensorDictBase) -> None:
-        """Take in a window ``[B, T]``."""
+        """Take in a window ``[B, T]``; of all processes, where there are several."""
         i, j = rollout["ids"].unbind(-1)
         pair = (i * self.n_types + j).flatten()
+        fresh = torch.zeros(2, self.n_types**2, device=self.paid.device, dtype=self.paid.dtype)
+        for total, seen in zip(fresh, ("reward", "done"), strict=True):
+            total.index_add_(0, pair, rollout["next", seen].flatten().to(total.dtype))
+        if distributed.is_available() and distributed.is_initialized():
+            distributed.all_reduce(fresh)
         keep = 1.0 - 1.0 / self.memory
-        for total, seen in ((self.paid, "reward"), (self.ended, "done")):
-            total.mul_(keep).index_add_(0, pair, rollout["next", seen].flatten().to(total.dtype))
+        self.paid.mul_(keep).add_(fresh[0])
+        self.ended.mul_(keep).add_(fresh[1])
 
     def matrix(self) -> Tensor:
         """Estimate ``[K, K]``; 0 for a pair that has not ended an episode yet."""
