@@ -73,8 +73,10 @@ class Checkpoints(Checkpoint):
         """Start the clock, and listen to Ctrl-C and SIGTERM: they stop the run after the update it is in."""
         self.saved_at = time.monotonic()
         self.due = self.next_due(module)
+        # Asked on all ranks: they agree on it together.
+        folder = Path(trainer.log_dir or trainer.default_root_dir, FOLDER)
         if trainer.is_global_zero and module.env_steps:
-            self.set_aside(Path(trainer.log_dir or trainer.default_root_dir, FOLDER), module.env_steps)
+            self.set_aside(folder, module.env_steps)
         if threading.current_thread() is threading.main_thread():
             self.handlers = {each: signal.signal(each, self.ask_to_stop) for each in SIGNALS}
 
