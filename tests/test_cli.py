@@ -37,7 +37,7 @@ def refused(capsys, *arguments):
         (["--threads", "0"], "threads is 0"),
         (["--trainer.devices", "0"], "devices"),
         (["--trainer.max_epochs", "3"], "trainer.max_epochs is 3: a run is one epoch; set data.steps"),
-        (["--ckpt_path", "last"], "ckpt_path: continuing a run is not supported yet"),
+        (["--ckpt_path", "last"], "ckpt_path: no run folder runs/reaching-brdiv-seed0 to go on with"),
         (["--model.entropy_weight", "-1"], "entropy_weight is -1"),
         (["--data.game.payoffs", "[.nan, 1, 1, 1]"], "must be positive"),
         (["--cross_play.episodes", "0"], "cross_play.episodes is 0"),
