@@ -136,11 +136,11 @@ def time_parts(module: TeammateGenerator, data: RolloutData, repeats: int) -> Pa
 
     whole = best(lambda: next(windows))
     policy = data.window * best(lambda: module.population.act(observation, ids, generator))
-    env = data.window * env_time(game, data.pairing.rows, rollout, best) if isinstance(game, Game) else 0.0
+    env = data.window * env_time(game, data.pairing.rows, best) if isinstance(game, Game) else 0.0
     return Parts(policy, env, max(whole - policy - env, 0.0), best(learn), best(optimise))
 
 
-def env_time(game: Game, rows: int, rollout: object, best: Callable[[Callable[[], object]], float]) -> float:
+def env_time(game: Game, rows: int, best: Callable[[Callable[[], object]], float]) -> float:
     """Milliseconds in which a game steps and shows itself once. Resets count as the collector's."""
     generator = torch.Generator().manual_seed(0)
     state = game.initial(rows, generator)

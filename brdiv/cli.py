@@ -123,11 +123,7 @@ def seeds(arguments: list[str]) -> None:
         "`brdiv fit`. Seeds that are already done are not trained again.",
     )
     parser.add_argument("--config", action="append", required=True, help="config file; may be repeated")
-    parser.add_argument("--seeds", default="0-9", help="numbers and ranges, as in 0-9 or 1,4,7")
-    parser.add_argument("--jobs", type=int, default=2, help="how many to train at a time, on one thread each")
-    parser.add_argument("--folder", type=Path, help="where runs go (default: runs/seeds-<config>)")
-    options, rest = parser.parse_known_args(arguments)
-    check_passed_on(rest, options.jobs)
+    options, rest = parse_training(parser, arguments, "0-9", "runs/seeds-<config>")
 
     from brdiv.configs import find_config
     from brdiv.seeds import parse_seeds, train_seeds
@@ -162,11 +158,7 @@ def compare(arguments: list[str]) -> None:
         metavar="METHOD",
         help=f"`base` for the config as it stands, names of shipped methods ({', '.join(shipped)}), or config files",
     )
-    parser.add_argument("--seeds", default="0-2", help="numbers and ranges, as in 0-9 or 1,4,7")
-    parser.add_argument("--jobs", type=int, default=2, help="how many to train at a time, on one thread each")
-    parser.add_argument("--folder", type=Path, help="where runs go (default: runs/compare-<config>)")
-    options, rest = parser.parse_known_args(arguments)
-    check_passed_on(rest, options.jobs)
+    options, rest = parse_training(parser, arguments, "0-2", "runs/compare-<config>")
 
     from brdiv.seeds import parse_seeds, train_methods
     from brdiv.tables import print_methods
@@ -190,13 +182,20 @@ def compare(arguments: list[str]) -> None:
         fail(error)
 
 
-def check_passed_on(rest: list[str], jobs: int) -> None:
-    """Refuse options of `brdiv fit` that are set for each run, and an impossible number of jobs."""
+def parse_training(
+    parser: argparse.ArgumentParser, arguments: list[str], seeds: str, folder: str
+) -> tuple[argparse.Namespace, list[str]]:
+    """Add the options of commands that train many runs; parse, and refuse what is set for each run."""
+    parser.add_argument("--seeds", default=seeds, help="numbers and ranges, as in 0-9 or 1,4,7")
+    parser.add_argument("--jobs", type=int, default=2, help="how many to train at a time, on one thread each")
+    parser.add_argument("--folder", type=Path, help=f"where runs go (default: {folder})")
+    options, rest = parser.parse_known_args(arguments)
     for taken in ("--seed_everything", "--run", "--threads"):
         if any(part.split("=")[0] == taken for part in rest):
             fail(f"{taken} is set for each seed by this command")
-    if jobs < 1:
-        fail(f"jobs is {jobs}: at least one is needed")
+    if options.jobs < 1:
+        fail(f"jobs is {options.jobs}: at least one is needed")
+    return options, rest
 
 
 def evaluate(arguments: list[str]) -> None:
@@ -227,9 +226,9 @@ def evaluate(arguments: list[str]) -> None:
 
     import torch
 
-    from brdiv.evaluation import EvaluationError, among, evaluate, load_runs, write
-    from brdiv.plots import evaluation_heatmap, recognition_chart
+    from brdiv.evaluation import EvaluationError, among, evaluate, load_runs
     from brdiv.populations import PopulationFileError
+    from brdiv.report import write
     from brdiv.tables import print_evaluation
 
     torch.set_num_threads(options.threads)
@@ -244,16 +243,9 @@ def evaluate(arguments: list[str]) -> None:
     out = options.out or next(
         folder for number in itertools.count(1) if not (folder := Path(f"evaluation-{number}")).exists()
     )
-    write(evaluation, out)
-    cells = [[evaluation.cell_estimate(m, t) for m in evaluation.methods] for t in evaluation.tasks]
-    title = f"{evaluation.game}: return with strangers\nmean and 95 % interval over seeds"
-    figure = evaluation_heatmap(evaluation.methods, evaluation.tasks, cells, title)
-    for ending in ("png", "pdf"):
-        figure.savefig(out / f"heatmap.{ending}", dpi=150)
-    curves = {m: [e.recognised for e in evaluation.self_play if e.method == m] for m in evaluation.methods}
-    title = f"{evaluation.game}: how soon learners know their own teammates"
-    recognition_chart(curves, title).savefig(out / "recognition.png", dpi=150)
-    print_evaluation(evaluation)
+    summary = evaluation.summary()
+    write(evaluation, summary, out)
+    print_evaluation(evaluation, summary)
     print(f"every cell  {out}/cells.csv, {out}/evaluation.json")
     print(f"figures     {out}/heatmap.png, .pdf, recognition.png")
 

@@ -9,6 +9,7 @@ import torch
 import brdiv.envs
 from brdiv.envs import Game, Task
 from brdiv.match import Match, play_pairs
+from brdiv.nets import Population
 from brdiv.plastic import Plastic
 from brdiv.populations import load_population
 from brdiv.render import record, save_gif
@@ -51,7 +52,8 @@ def find_agents(first: str, second: str, game_name: str | None, allow_imports: b
     """Look both agents up; a game must be named where no file tells it."""
     texts = (first, second)
     files = [text.rpartition(":")[0] for text in texts]
-    games = [load_population(file, allow_imports).game for file in files if file]
+    loaded = {file: load_population(file, allow_imports) for file in files if file}
+    games = [saved.game for saved in loaded.values()]
     if game_name:
         found = getattr(brdiv.envs, game_name, None)
         if not (isinstance(found, type) and issubclass(found, Game) and found is not Game):
@@ -59,18 +61,18 @@ def find_agents(first: str, second: str, game_name: str | None, allow_imports: b
         games.append(found())
     if not games:
         raise DuelError("two heuristics: give --game to say what they play")
-    if any(type(g) is not type(games[0]) or g.settings() != games[0].settings() for g in games):
+    if not all(game.same_as(games[0]) for game in games):
         raise DuelError(f"{first} and {second} play different games")
     one, other = (
-        find_agent(text, file, games[0], s, allow_imports)
+        find_agent(text, loaded[file].population if file else None, games[0], s)
         for s, (text, file) in enumerate(zip(texts, files, strict=True))
     )
     return games[0], one, other
 
 
-def find_agent(text: str, file: str, game: Task, seat: int, allow_imports: bool) -> Agent:
-    """Look one agent up."""
-    if not file:
+def find_agent(text: str, population: Population | None, game: Task, seat: int) -> Agent:
+    """Look one agent up: of a population, or a heuristic where there is none."""
+    if population is None:
         try:
             heuristics = heuristics_of(game)
         except ValueError as error:
@@ -79,7 +81,7 @@ def find_agent(text: str, file: str, game: Task, seat: int, allow_imports: bool)
             hint = " (a population file needs a number, as in FILE:1)" if Path(text).exists() else ""
             raise DuelError(f"no heuristic {text}{hint}; {type(game).__name__} has {', '.join(heuristics.names)}")
         return Agent(text, heuristics, heuristics.names.index(text))
-    population, which = load_population(file, allow_imports).population, text.rpartition(":")[2]
+    which = text.rpartition(":")[2]
     if which == "plastic" and seat == 0:
         raise DuelError(f"{text}: the learner sits in the best response's seat; name it second")
     if which == "plastic":

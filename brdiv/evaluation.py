@@ -1,7 +1,5 @@
 """How robust learners are who were prepared with generated teammates: PLASTIC against strangers, cell by cell."""
 
-import csv
-import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from brdiv.beliefs import beliefs_in
 from brdiv.envs import ForeignGame, Task
-from brdiv.match import Match, all_pairs, play_pairs
+from brdiv.match import all_pairs, play_pairs
 from brdiv.metrics import best_response_diversity
 from brdiv.nets import Population
 from brdiv.plastic import Plastic
-from brdiv.play import GAMMA, cross_play, play
+from brdiv.play import GAMMA, cross_play
 from brdiv.populations import load_population
 from brdiv.stats import Estimate, interquartile_mean, mean, pearson
 from brdiv.teammates import LearnedPolicies, SeveralPolicies, heuristics_of
@@ -136,10 +135,14 @@ class Evaluation(NamedTuple):
                 points.append((entry.brdiv, float(np.mean(own))))
         return pearson([brdiv for brdiv, _ in points], [value for _, value in points])
 
-    def cell_estimate(self, method: str, task: str) -> Estimate:
-        """Mean over seeds of a heatmap's cell, with its interval; seeds that know everyone of the task left out."""
+    def cell_values(self, method: str, task: str) -> list[float]:
+        """Scores of a method's seeds in one task; seeds that know everyone of the task left out."""
         runs = dict.fromkeys(cell.run for cell in self.cells if cell.method == method)
-        values = [value for run in runs if not math.isnan(value := self.score(run, task, "mean_return"))]
+        return [value for run in runs if not math.isnan(value := self.score(run, task, "mean_return"))]
+
+    def cell_estimate(self, method: str, task: str) -> Estimate:
+        """Mean over seeds of a heatmap's cell, with its interval."""
+        values = self.cell_values(method, task)
         return mean([[value] for value in values]) if values else Estimate(math.nan, math.nan, math.nan)
 
 
@@ -211,7 +214,7 @@ def check_same_game(runs: Sequence[Run]) -> None:
     """Refuse populations of different games: they can't play with each other."""
     first = runs[0]
     for run in runs[1:]:
-        if type(run.game) is not type(first.game) or run.game.settings() != first.game.settings():
+        if not run.game.same_as(first.game):
             ours, theirs = (f"{type(r.game).__name__}{r.game.settings()}" for r in (first, run))
             raise EvaluationError(f"{run.path} plays {theirs}, and {first.path} plays {ours}: evaluate them apart")
 
@@ -271,53 +274,10 @@ def recognition(run: Run, episodes: int, generator: torch.Generator) -> list[flo
 
     An episode that has ended counts with the belief at its end.
     """
-    n_types = run.population.n_types
-    types = torch.arange(n_types).repeat_interleave(episodes)
-    pairs = torch.stack([types, torch.zeros_like(types)], -1)
-    match = Match(LearnedPolicies(run.population), Plastic(run.population), pairs, generator)
-    right: list[torch.Tensor] = []
-
-    def act(view: torch.Tensor | None, observation: torch.Tensor) -> torch.Tensor:
-        action = match(view, observation)
-        assert match.memory is not None
-        right.append(match.memory[1]["belief"].argmax(-1) == types)  # type: ignore[index]
-        return action
-
     if isinstance(run.game, ForeignGame):  # one copy of a foreign environment a row would be too many
         return []
-    last = play(run.game, act, len(pairs), generator).lengths - 1
-    steps = torch.minimum(torch.arange(len(right))[:, None], last)
-    shares = torch.stack(right).gather(0, steps).float().mean(-1)
-    return [float(share) for share in shares]
-
-
-def write(evaluation: Evaluation, folder: Path) -> None:
-    """Write `cells.csv`, one line a cell, and `evaluation.json`, with everything."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "cells.csv").open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(Cell._fields)
-        writer.writerows(evaluation.cells)
-    summary = [
-        {name: value._asdict() if isinstance(value, Estimate) else value for name, value in entry.items()}
-        for entry in evaluation.summary()
-    ]
-    everything = {
-        "game": evaluation.game,
-        "gamma": evaluation.gamma,
-        "methods": summary,
-        "correlation_of_brdiv_with_return": evaluation.correlation(),
-        "self_play": [entry._asdict() for entry in evaluation.self_play],
-        "cells": [cell._asdict() for cell in evaluation.cells],
-    }
-    # NaN is no JSON: what there is no figure for is null.
-    (folder / "evaluation.json").write_text(json.dumps(without_nan(everything), indent=1))
-
-
-def without_nan(value: Any) -> Any:
-    """Replace NaN by None, all the way down."""
-    if isinstance(value, dict):
-        return {name: without_nan(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [without_nan(inner) for inner in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
+    types = torch.arange(run.population.n_types).repeat_interleave(episodes)
+    beliefs, played = beliefs_in(run.game, run.population, types, generator)
+    right = (beliefs.argmax(-1) == types).float()
+    steps = torch.minimum(torch.arange(len(right))[:, None], played.lengths - 1)
+    return [float(share) for share in right.gather(0, steps).mean(-1)]

@@ -99,10 +99,9 @@ def spread(values: Sequence[float], digits: int = 3) -> str:
     return f"{middle:.{digits}f} +- {max(abs(value - middle) for value in values):.{digits}f}"
 
 
-def print_evaluation(evaluation: Evaluation) -> None:
+def print_evaluation(evaluation: Evaluation, summary: Sequence[Mapping[str, Any]]) -> None:
     """Print aggregates of every method, then its mean return with each teammate."""
     console = Console(highlight=False)
-    summary = evaluation.summary()
     console.print(f"{evaluation.game}: PLASTIC with strangers, 95 % intervals over seeds", style="bold")
     names = ("IQM return", "mean return", f"robustness ({evaluation.gamma:g})")
     head = f"{'method':14} {'seeds':>5} " + " ".join(f"{name:>20}" for name in names)
@@ -119,8 +118,8 @@ def print_evaluation(evaluation: Evaluation) -> None:
     for method in evaluation.methods:
         each.add_column(method, justify="right")
     for teammate in evaluation.tasks:
-        cells = [evaluation.cell_estimate(method, teammate).value for method in evaluation.methods]
-        each.add_row(teammate, *("seen" if math.isnan(value) else f"{value:.3f}" for value in cells))
+        cells = [evaluation.cell_values(method, teammate) for method in evaluation.methods]
+        each.add_row(teammate, *(f"{mean(values):.3f}" if values else "seen" for values in cells))
     console.print(each)
     correlation = evaluation.correlation()
     if not math.isnan(correlation):

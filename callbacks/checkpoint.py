@@ -17,6 +17,7 @@ from torch import distributed
 from brdiv.module import TeammateGenerator, check_finite
 
 from .cross_play import CrossPlay
+from .due import Due, check_least
 
 FOLDER = "checkpoints"
 BEST = "best.ckpt"
@@ -49,13 +50,10 @@ class Checkpoints(Checkpoint):
     """
 
     def __init__(self, every: int = 1_000_000, minutes: float = 10.0, keep: int = 2) -> None:
-        for name, value, least in (("every", every, 0), ("minutes", minutes, 0), ("keep", keep, 1)):
-            if value < least:
-                raise ValueError(f"checkpoints.{name} is {value}: it must be at least {least}")
-        self.every = every
+        check_least("checkpoints", every=(every, 0), minutes=(minutes, 0), keep=(keep, 1))
         self.minutes = minutes
         self.keep = keep
-        self.due = every
+        self.due = Due(every)
         self.best = -float("inf")
         self.saved_at = time.monotonic()
         self.asked_to_stop = 0
@@ -72,7 +70,7 @@ class Checkpoints(Checkpoint):
     def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Start the clock, and listen to Ctrl-C and SIGTERM: they stop the run after the update it is in."""
         self.saved_at = time.monotonic()
-        self.due = self.next_due(module)
+        self.due.start_from(module.env_steps)
         # Asked on all ranks: they agree on it together.
         folder = Path(trainer.log_dir or trainer.default_root_dir, FOLDER)
         if trainer.is_global_zero and module.env_steps:
@@ -109,16 +107,13 @@ class Checkpoints(Checkpoint):
         if better is not None:  # first, so that the next checkpoint knows it
             self.best = better
             self.save(trainer, BEST)
-        if last or stop or by_clock or (self.every and module.env_steps >= self.due):
+        if last or stop or by_clock or self.due.reached(module.env_steps):
             path = self.save(trainer, f"step_{module.env_steps:012}.ckpt")
-            self.saved_at, self.due = time.monotonic(), self.next_due(module)
+            self.saved_at = time.monotonic()
+            self.due.start_from(module.env_steps)
             self.prune(trainer, path)
             if stop and not last:
                 raise RunStopped(stop, path)
-
-    def next_due(self, module: TeammateGenerator) -> int:
-        """Say at how many steps the next checkpoint is due."""
-        return (module.env_steps // self.every + 1) * self.every if self.every else 0
 
     def agree(self, trainer: Trainer, batch_idx: int) -> tuple[bool, int]:
         """Whether it is time by the clock, and which signal came: the same answer on all ranks, asked now and then."""

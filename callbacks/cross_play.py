@@ -5,14 +5,15 @@ from pathlib import Path
 
 import torch
 from lightning import Callback, Trainer
-from lightning.pytorch.loggers import TensorBoardLogger
 from torch import Tensor
 
 from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
 from brdiv.module import TeammateGenerator
 from brdiv.play import Episodes, cross_play
-from brdiv.plots import as_image, cross_play_heatmap
+from brdiv.plots import cross_play_heatmap
 from brdiv.tables import print_cross_play
+
+from .due import Due, check_least, log_picture
 
 FIELDS = ("step", "teammate", "best_response", "mean_return", "mean_length", "episodes")
 
@@ -30,31 +31,23 @@ class CrossPlay(Callback):
     """
 
     def __init__(self, every: int = 250_000, episodes: int = 32, final_episodes: int = 256) -> None:
-        for name, value, least in (
-            ("every", every, 0),
-            ("episodes", episodes, 1),
-            ("final_episodes", final_episodes, 1),
-        ):
-            if value < least:
-                raise ValueError(f"cross_play.{name} is {value}: it must be at least {least}")
-        self.every = every
+        check_least("cross_play", every=(every, 0), episodes=(episodes, 1), final_episodes=(final_episodes, 1))
         self.episodes = episodes
         self.final_episodes = final_episodes
-        self.due = every
+        self.due = Due(every)
         self.latest: tuple[int, float] | None = None  # step and BRDiv of the last measurement; NaN on other ranks
 
     def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Go on after the step of a continued run; what was written after it will be measured anew."""
-        if self.every:
-            self.due = (module.env_steps // self.every + 1) * self.every
+        self.due.start_from(module.env_steps)
         folder = trainer.log_dir
         if module.env_steps and folder is not None and trainer.is_global_zero:
             drop_rows(Path(folder, "cross_play.csv"), after=module.env_steps)
 
     def on_train_batch_end(self, trainer: Trainer, module: TeammateGenerator, *_: object) -> None:
         """Measure when due."""
-        if self.every and module.env_steps >= self.due:
-            self.due = (module.env_steps // self.every + 1) * self.every
+        if self.due.reached(module.env_steps):
+            self.due.start_from(module.env_steps)
             self.measure(trainer, module, self.episodes)
 
     def on_train_end(self, trainer: Trainer, module: TeammateGenerator) -> None:
@@ -90,10 +83,7 @@ class CrossPlay(Callback):
             }
         )
         self.latest = module.env_steps, float(best_response_diversity(matrix))
-        image = as_image(cross_play_heatmap(matrix, f"{module.env_steps:,} steps"))
-        for logger in trainer.loggers:
-            if isinstance(logger, TensorBoardLogger):
-                logger.experiment.add_image("cross_play", image, module.env_steps, dataformats="HWC")
+        log_picture(trainer, module, "cross_play", cross_play_heatmap(matrix, f"{module.env_steps:,} steps"))
         if folder is not None:
             append_rows(Path(folder, "cross_play.csv"), module.env_steps, played)
         return matrix

@@ -2,15 +2,16 @@
 
 import torch
 from lightning import Callback, Trainer
-from lightning.pytorch.loggers import TensorBoardLogger
 
+from brdiv.beliefs import beliefs_in
 from brdiv.envs import Task
-from brdiv.match import Match, all_pairs, play_pairs
+from brdiv.match import all_pairs, play_pairs
 from brdiv.module import TeammateGenerator
 from brdiv.plastic import Plastic
-from brdiv.play import play
-from brdiv.plots import as_image, belief_chart, evaluation_heatmap
-from brdiv.teammates import Heuristics, LearnedPolicies, heuristics_of
+from brdiv.plots import belief_chart, evaluation_heatmap
+from brdiv.teammates import Heuristics, heuristics_of
+
+from .due import Due, check_least, log_picture
 
 
 class PlasticEvaluation(Callback):
@@ -26,23 +27,19 @@ class PlasticEvaluation(Callback):
     """
 
     def __init__(self, every: int = 1_000_000, episodes: int = 32) -> None:
-        for name, value, least in (("every", every, 0), ("episodes", episodes, 1)):
-            if value < least:
-                raise ValueError(f"plastic.{name} is {value}: it must be at least {least}")
-        self.every = every
+        check_least("plastic", every=(every, 0), episodes=(episodes, 1))
         self.episodes = episodes
-        self.due = every
+        self.due = Due(every)
         self.evaluated_at = -1
 
     def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Go on after the step of a continued run."""
-        if self.every:
-            self.due = (module.env_steps // self.every + 1) * self.every
+        self.due.start_from(module.env_steps)
 
     def on_train_batch_end(self, trainer: Trainer, module: TeammateGenerator, *_: object) -> None:
         """Evaluate when due."""
-        if self.every and module.env_steps >= self.due:
-            self.due = (module.env_steps // self.every + 1) * self.every
+        if self.due.reached(module.env_steps):
+            self.due.start_from(module.env_steps)
             self.evaluate(trainer, module)
 
     def on_train_end(self, trainer: Trainer, module: TeammateGenerator) -> None:
@@ -76,10 +73,8 @@ class PlasticEvaluation(Callback):
             "plastic": evaluation_heatmap(["PLASTIC"], list(heuristics.names), cells, title),
             "belief": belief_chart(example_beliefs(game, module, generator), f"{title}: with teammate 1 of its own"),
         }
-        for logger in trainer.loggers:
-            if isinstance(logger, TensorBoardLogger):
-                for name, figure in pictures.items():
-                    logger.experiment.add_image(name, as_image(figure), module.env_steps, dataformats="HWC")
+        for name, figure in pictures.items():
+            log_picture(trainer, module, name, figure)
 
 
 def find_heuristics(game: Task) -> Heuristics | None:
@@ -92,16 +87,7 @@ def find_heuristics(game: Task) -> Heuristics | None:
 
 def example_beliefs(game: Task, module: TeammateGenerator, generator: torch.Generator) -> list[list[float]]:
     """What the learner thinks of teammate 1, step by step through one episode: ``[steps, K]``."""
-    pair = torch.zeros(1, 2, dtype=torch.long, device=generator.device)
-    match = Match(LearnedPolicies(module.population), Plastic(module.population), pair, generator)
+    first = torch.zeros(1, dtype=torch.long, device=generator.device)
+    beliefs, _ = beliefs_in(game, module.population, first, generator)
     n_types = module.population.n_types
-    beliefs = [[1.0 / n_types] * n_types]
-
-    def act(view: torch.Tensor | None, observation: torch.Tensor) -> torch.Tensor:
-        action = match(view, observation)
-        assert match.memory is not None
-        beliefs.append(match.memory[1]["belief"][0].tolist())  # type: ignore[index]
-        return action
-
-    play(game, act, 1, generator)
-    return beliefs
+    return [[1.0 / n_types] * n_types, *beliefs[:, 0].tolist()]

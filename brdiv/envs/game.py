@@ -32,6 +32,10 @@ class Task(nn.Module, ABC):
         """Constructor arguments that build this task again."""
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
+    def same_as(self, other: "Task") -> bool:
+        """Whether two tasks are the same, settings included, so that policies of one can play the other."""
+        return type(self) is type(other) and self.settings() == other.settings()
+
 
 class Game(Task):
     """A task whose rules are ours.
