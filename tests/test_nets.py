@@ -67,6 +67,7 @@ def test_groups_hold_every_sample_once_with_its_own_policy(policy, exact):
     assert int(row.max()) < groups.number
     owner = torch.arange(4) if groups.owner is None else groups.owner
     assert torch.equal(owner[row], policy)
+    assert torch.equal(groups.sample[groups.slot], torch.arange(len(policy)))
 
 
 def test_groups_of_known_size_give_the_same_logits(population, monkeypatch):

@@ -11,6 +11,7 @@ CELLS = 10
 TABLE = 10
 HANDS = 11  # an item in seat s's hand is at location 11 + s
 NOWHERE = -1
+UNTOUCHED = -2  # where no item ever is
 
 TOMATO, CHOPPED_TOMATO, CARROT, BLENDED_CARROT, PLATE = range(5)
 ITEMS = 5
@@ -48,6 +49,14 @@ class Cooking(Game):
     observation_size = 2 * (CELLS + ITEMS) + ITEMS * (TABLE + 1)
     first_items: Tensor
     tools: Tensor
+    seats: Tensor
+    second: Tensor
+    steps: Tensor
+    made_at: Tensor
+    sources: Tensor
+    targets: Tensor
+    cell_rows: Tensor
+    place_rows: Tensor
 
     def __init__(self, horizon: int = 250) -> None:
         super().__init__()
@@ -57,6 +66,20 @@ class Cooking(Game):
         first_items = torch.tensor([1, NOWHERE, 6, NOWHERE, TABLE])
         self.register_buffer("first_items", first_items, persistent=False)
         self.register_buffer("tools", torch.tensor([BLENDER, KNIFE, SERVING]), persistent=False)
+        self.register_buffer("seats", torch.arange(2), persistent=False)
+        self.register_buffer("second", torch.tensor([False, True]), persistent=False)
+        steps = torch.zeros(self.n_actions, dtype=torch.long)
+        steps[ANTICLOCKWISE], steps[CLOCKWISE] = -1, 1
+        self.register_buffer("steps", steps, persistent=False)
+        self.register_buffer(
+            "made_at", torch.tensor([UNTOUCHED, KNIFE, UNTOUCHED, BLENDER, UNTOUCHED]), persistent=False
+        )
+        sources, targets = item_moves()
+        self.register_buffer("sources", sources, persistent=False)
+        self.register_buffer("targets", targets, persistent=False)
+        # One-hot rows to look up, which takes less time than one_hot. An item that is nowhere has none set.
+        self.register_buffer("cell_rows", torch.eye(CELLS), persistent=False)
+        self.register_buffer("place_rows", torch.eye(TABLE + 2)[:, 1:].contiguous(), persistent=False)
 
     def initial(self, rows: int, generator: torch.Generator) -> TensorDict:
         """Put the chefs on two different cells, everything else in its place."""
@@ -69,79 +92,41 @@ class Cooking(Game):
 
     def step(self, state: TensorDict, action: Tensor) -> tuple[TensorDict, Tensor, Tensor]:
         """Judge both actions on the state as it is, then carry out seat 0's and seat 1's in turn."""
-        cells, items = state["cells"], state["items"]
-        action = action.where(self.possible(cells, items, action), STAY)
-        cells = self.walk(cells, action)
-        for seat in range(2):
-            items = self.handle(seat, state["cells"][:, seat], items, action[:, seat])
-        processed = (items[:, DISH[:2]] != NOWHERE) & (state["items"][:, DISH[:2]] == NOWHERE)
-        dish = items[:, DISH]
-        together = (dish == dish[:, :1]).all(1) & (dish[:, 0] != NOWHERE)
-        served = together & (dish[:, 0] == SERVING)
+        cells, before = state["cells"], state["items"]
+        items = self.handle(cells, before, action)
+        gone = (items == NOWHERE) & (before != NOWHERE)  # raw food that was just chopped or blended
+        items = torch.where(gone.roll(1, 1), self.made_at, items)  # what it turned into stands one column on
+        _, chopped, _, blended, plate = items.unbind(1)
+        together = (chopped == plate) & (blended == plate)
+        served = together & (plate == SERVING)
         newly = together & ~state["assembled"]
-        reward = REWARD * (processed.sum(1) + newly + served.int())
-        return self.pack(cells, items, state["assembled"] | together), reward, served
-
-    def possible(self, cells: Tensor, items: Tensor, action: Tensor) -> Tensor:
-        """Whether each seat's ``action [B, 2]`` can be done in the state ``cells [B, 2]``, ``items [B, 5]``."""
-        seat = torch.arange(2, device=cells.device)
-        in_hand = (items[:, None] == HANDS + seat[:, None]).any(-1)
-        on_counter = (items[:, None] == cells[..., None]).any(-1)
-        on_table = (items == TABLE).any(1, keepdim=True).expand(-1, 2)
-        other = cells.flip(1)
-        chops = (cells == KNIFE) & (items[:, TOMATO, None] == KNIFE)
-        blends = (cells == BLENDER) & (items[:, CARROT, None] == BLENDER)
-        by_action = torch.stack(
-            [
-                torch.ones_like(in_hand),
-                (cells - 1) % CELLS != other,
-                (cells + 1) % CELLS != other,
-                in_hand,
-                in_hand,
-                on_table,
-                on_counter,
-                chops | blends,
-            ],
-            -1,
-        )
-        return by_action.gather(-1, action[..., None]).squeeze(-1)
+        reward = REWARD * (gone.sum(1) + newly + served)
+        return self.pack(self.walk(cells, action), items, state["assembled"] | together), reward, served
 
     def walk(self, cells: Tensor, action: Tensor) -> Tensor:
-        """Move both chefs ``cells [B, 2]``; a free cell that both enter goes to seat 0."""
-        step = (action == CLOCKWISE).long() - (action == ANTICLOCKWISE).long()
-        target = (cells + step) % CELLS
-        first = target[:, 0]
-        second = torch.where(target[:, 1] == first, cells[:, 1], target[:, 1])
-        return torch.stack([first, second], -1)
+        """Move both chefs ``cells [B, 2]``, not to where the other stands; a free cell both enter goes to seat 0."""
+        target = (cells + self.steps[action]) % CELLS
+        target = torch.where(target == cells.flip(1), cells, target)
+        clash = target[:, :1] == target[:, 1:]
+        return torch.where(clash & self.second, cells, target)
 
-    def handle(self, seat: int, cell: Tensor, items: Tensor, action: Tensor) -> Tensor:
-        """Let one seat put, take or use a tool: ``items [B, 5]`` afterwards. What moves is all there is at a place."""
-        cell, action = cell[:, None], action[:, None]
-        hand = HANDS + seat
-        puts = (action == PUT_ON_COUNTER) | (action == PUT_ON_TABLE)
-        takes = (action == TAKE_FROM_COUNTER) | (action == TAKE_FROM_TABLE)
-        place = torch.where((action == PUT_ON_COUNTER) | (action == TAKE_FROM_COUNTER), cell, TABLE)
-        moved = torch.where(puts & (items == hand), place, items)
-        moved = torch.where(takes & (items == place), hand, moved)
-        tomato, chopped, carrot, blended, plate = moved.unbind(1)
-        uses = (action == USE).squeeze(1)
-        chops, blends = uses & (cell == KNIFE).squeeze(1), uses & (cell == BLENDER).squeeze(1)
-        return torch.stack(
-            [
-                tomato.masked_fill(chops, NOWHERE),
-                chopped.masked_fill(chops, KNIFE),
-                carrot.masked_fill(blends, NOWHERE),
-                blended.masked_fill(blends, BLENDER),
-                plate,
-            ],
-            1,
-        )
+    def handle(self, cells: Tensor, items: Tensor, action: Tensor) -> Tensor:
+        """Let both chefs put, take and use tools in turn: ``items [B, 5]`` afterwards, raw food that was used up gone.
+
+        What is impossible finds nothing to move, with one exception: what seat 0 just put on the table was not there at
+        the start of the step, so seat 1 can't take it yet.
+        """
+        empty = (items != TABLE).all(1, keepdim=True)
+        action = action.masked_fill((action == TAKE_FROM_TABLE) & empty, STAY)
+        source, target = self.sources[self.seats, action, cells], self.targets[self.seats, action, cells]
+        for seat in range(2):
+            items = torch.where(items == source[:, seat], target[:, seat], items)
+        return items
 
     def view(self, state: TensorDict) -> Tensor:
         """Own cell and hand, the other's, the items, the tools."""
         cells, items = state["cells"], state["items"]
-        seat = torch.arange(2, device=cells.device)
-        hands = (items[:, None] == HANDS + seat[:, None]).long() * 2 - 1
+        hands = (items[:, None] == HANDS + self.seats[:, None]).long() * 2 - 1
         chefs = torch.cat([cells[..., None], hands], -1)
         places = torch.cat([items.where(items < HANDS, NOWHERE), self.tools.expand(len(cells), -1)], -1)
         return torch.cat([chefs, chefs.flip(1), places[:, None].expand(-1, 2, -1)], -1)
@@ -161,13 +146,37 @@ class Cooking(Game):
 
     def encode(self, view: Tensor) -> Tensor:
         """One-hot cells and locations (none set for an item that is held or doesn't exist), hands as they are."""
-        own, own_hand = view[..., :1], view[..., 1 : 1 + ITEMS]
-        other, other_hand = view[..., 6:7], view[..., 7 : 7 + ITEMS]
-        cells = functional.one_hot(torch.cat([own, other], -1), CELLS).flatten(-2)
-        places = functional.one_hot(view[..., 12 : 12 + ITEMS] + 1, TABLE + 2)[..., 1:].flatten(-2)
-        return torch.cat([cells, own_hand, other_hand, places], -1).float()
+        own, other = (
+            functional.embedding(view[..., 0], self.cell_rows),
+            functional.embedding(view[..., 6], self.cell_rows),
+        )
+        places = functional.embedding(view[..., 12 : 12 + ITEMS] + 1, self.place_rows).flatten(-2)
+        return torch.cat([own, other, view[..., 1 : 1 + ITEMS], view[..., 7 : 7 + ITEMS], places], -1)
 
     def pack(self, cells: Tensor, items: Tensor, assembled: Tensor) -> TensorDict:
         """Put a state together."""
         entries = {"cells": cells, "items": items, "assembled": assembled}
         return TensorDict(entries, [len(cells)], device=cells.device)
+
+
+def item_moves() -> tuple[Tensor, Tensor]:
+    """What an action does to every item: one that is at its source goes to its target, each ``[2, 8, 10, 5]``.
+
+    Read for a seat, an action and the cell the chef stands on. What moves is all there is at a place. A tool sends the
+    raw food away; what it turns into is the step's to place.
+    """
+    sources = torch.full((2, 8, CELLS, ITEMS), UNTOUCHED)
+    targets = torch.full((2, 8, CELLS, ITEMS), UNTOUCHED)
+    counters = torch.arange(CELLS)[:, None]
+    for seat in range(2):
+        hand = HANDS + seat
+        for action, source, target in (
+            (PUT_ON_COUNTER, hand, counters),
+            (PUT_ON_TABLE, hand, TABLE),
+            (TAKE_FROM_COUNTER, counters, hand),
+            (TAKE_FROM_TABLE, TABLE, hand),
+        ):
+            sources[seat, action], targets[seat, action] = source, target
+    for tool, raw in ((KNIFE, TOMATO), (BLENDER, CARROT)):
+        sources[:, USE, tool, raw], targets[:, USE, tool, raw] = tool, NOWHERE
+    return sources, targets

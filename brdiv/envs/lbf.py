@@ -42,6 +42,9 @@ class LBF(Game):
     n_actions = len(MOVES)
     moves: Tensor
     placements: Tensor
+    others: Tensor
+    place_rows: Tensor
+    offset_rows: Tensor
 
     def __init__(self, size: int = 6, foods: int = 3, max_level: int = 2, horizon: int = 50) -> None:
         super().__init__()
@@ -53,10 +56,14 @@ class LBF(Game):
         self.max_level = max_level
         self.horizon = horizon
         self.view_size = 3 * (foods + 2)
-        self.others = [*range(foods), foods + 1]  # everything in the view but the player itself
         self.observation_size = 2 * size + (foods + 1) * 2 * (2 * size - 1) + foods + 2
         self.register_buffer("moves", torch.tensor(MOVES), persistent=False)
         self.register_buffer("placements", legal_placements(size, foods), persistent=False)
+        # What in the view is not the player itself, and one-hot rows to look up: for integers one_hot takes three times
+        # as long. The last row of offsets is for what is gone.
+        self.register_buffer("others", torch.tensor([*range(foods), foods + 1]), persistent=False)
+        self.register_buffer("place_rows", torch.eye(size), persistent=False)
+        self.register_buffer("offset_rows", torch.eye(2 * size, 2 * size - 1), persistent=False)
 
     def initial(self, rows: int, generator: torch.Generator) -> TensorDict:
         """Draw foods from the table of legal placements, then players from the cells that are left."""
@@ -85,12 +92,11 @@ class LBF(Game):
 
     def move(self, players: Tensor, foods: Tensor, action: Tensor) -> Tensor:
         """Walk ``action [B, 2]`` from ``players [B, 2, 2]`` where ``foods [B, F, 2]`` and walls allow."""
-        target = players + self.moves[action]
-        inside = ((target >= 0) & (target < self.size)).all(-1, keepdim=True)
+        target = (players + self.moves[action]).clamp(0, self.size - 1)
         on_food = (target[:, :, None] == foods[:, None]).all(-1).any(-1, keepdim=True)
-        target = torch.where(inside & ~on_food, target, players)
-        clash = (target[:, 0] == target[:, 1]).all(-1)
-        return torch.where(clash[:, None, None], players, target)
+        target = torch.where(on_food, players, target)
+        clash = (target[:, :1] == target[:, 1:]).all(-1, keepdim=True)
+        return torch.where(clash, players, target)
 
     def lifted(self, players: Tensor, levels: Tensor, foods: Tensor, food_levels: Tensor, action: Tensor) -> Tensor:
         """Which foods go, ``[B, F]``: those whose level the loading players beside them reach."""
@@ -120,12 +126,11 @@ class LBF(Game):
         """One-hot the own row and column, and how many rows and columns away everything else is."""
         entries = view.unflatten(-1, (self.foods + 2, 3))
         places, levels = entries[..., :2], entries[..., 2] / (2.0 * self.max_level)
-        own, others = places[..., self.foods, :], places[..., self.others, :]
-        here = functional.one_hot(own, self.size).flatten(-2)
-        there = others[..., :1] != GONE
-        offset = torch.where(there, others - own[..., None, :], 0) + self.size - 1
-        away = functional.one_hot(offset, 2 * self.size - 1).flatten(-2) * there
-        return torch.cat([here, away.flatten(-2), levels], -1).float()
+        own, others = places[..., self.foods, :], places.index_select(-2, self.others)
+        offset = others - (own - (self.size - 1))[..., None, :]
+        offset = offset.masked_fill(others == GONE, len(self.offset_rows) - 1)
+        here, away = functional.embedding(own, self.place_rows), functional.embedding(offset, self.offset_rows)
+        return torch.cat([here.flatten(-2), away.flatten(-3), levels], -1)
 
     def cells(self, index: Tensor) -> Tensor:
         """Row and column ``[..., 2]`` of row-major cell numbers ``[...]``."""
