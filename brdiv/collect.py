@@ -47,38 +47,47 @@ class GameCollector(BaseCollector):
         self.env = env
         self.act = act
         self.window = window
-        self.now: TensorDictBase | None = None
+        self.now: dict[str, Any] | None = None  # state, clock, ids and observation of every row
 
     def iterator(self) -> Iterator[TensorDictBase]:
         """Give window after window, each going on where the last one stopped."""
         while True:
             yield self.rollout()
 
-    @torch.no_grad()
     def rollout(self) -> TensorDict:
         """Play one window."""
-        now = self.env.reset() if self.now is None else self.now
-        state, clock, ids, observation = now["state"], now["clock"], now["ids"], now["agents", "observation"]
+        # Stacked outside of inference mode, because its tensors can't be learned from.
+        return pack(*(torch.stack(entries, 1) for entries in zip(*self.play(), strict=True)))
+
+    @torch.inference_mode()
+    def play(self) -> list[tuple[Tensor, ...]]:
+        """Play a window step by step: what was seen, done, by whom, seen next, paid, and how it ended."""
+        game = self.env.game
+        now = self.now or self.start()
+        state, clock, ids, observation = now["state"], now["clock"], now["ids"], now["observation"]
         steps: list[tuple[Tensor, ...]] = []
         for _ in range(self.window):
             action = self.act(observation, ids)
-            state, reward, finished = self.env.game.step(state, action)
+            state, reward, finished = game.step(state, action)
             clock = clock + 1
-            after = self.env.game.observe(state)
-            terminated, truncated = self.env.ends(finished, clock)
-            done = terminated | truncated
-            steps.append((observation, action, ids, after, reward[:, None], terminated, truncated, done))
+            done = finished | (clock >= game.horizon)
+            after = game.observe(state)
+            steps.append((observation, action, ids, after, reward, finished, done))
             observation = after
             # Off the CPU, asking whether anyone is done would stall the queue.
             if done.device.type != "cpu" or done.any():
-                fresh = self.env._reset()
+                fresh = self.env.fresh()
                 state = merge(done, fresh["state"], state)
-                clock, ids = torch.where(done, 0, clock), torch.where(done, fresh["ids"], ids)
-                observation = torch.where(done[..., None], fresh["agents", "observation"], observation)
-        self.now = TensorDict(
-            {"state": state, "clock": clock, "ids": ids, "agents": {"observation": observation}}, self.env.batch_size
-        )
-        return pack(*(torch.stack(entries, 1) for entries in zip(*steps, strict=True)))
+                clock, ids = clock.masked_fill(done, 0), torch.where(done[:, None], fresh["ids"], ids)
+                observation = torch.where(done[:, None, None], fresh["observation"], observation)
+        self.now = {"state": state, "clock": clock, "ids": ids, "observation": observation}
+        return steps
+
+    def start(self) -> dict[str, Any]:
+        """Begin an episode in every row."""
+        fresh = self.env.fresh()
+        clock = torch.zeros(self.env.rows, dtype=torch.long, device=self.env.device)
+        return {"clock": clock, **{key: fresh[key] for key in ("state", "ids", "observation")}}
 
     def set_seed(self, seed: int, static_seed: bool = False) -> int:
         """Seed the environment."""
@@ -89,20 +98,21 @@ class GameCollector(BaseCollector):
 
     def state_dict(self) -> OrderedDict[str, Any]:
         """Where play stands, in plain tensors."""
-        now = None if self.now is None else self.now.to_dict()
-        return OrderedDict(now=now, generator=self.env.generator.get_state())
+        now = None if self.now is None else {**self.now, "state": self.now["state"].to_dict()}
+        return OrderedDict(now=now, draws=self.env.draws())
 
     def load_state_dict(self, state_dict: OrderedDict[str, Any]) -> None:
         """Go on from there."""
-        now = state_dict["now"]
-        self.now = (
-            None if now is None else TensorDict.from_dict(now, batch_size=self.env.batch_size).to(self.env.device)
-        )
-        self.env.generator.set_state(state_dict["generator"].cpu())
+        now, device = state_dict["now"], self.env.device
+        if now is not None:
+            state = TensorDict(now["state"], self.env.batch_size).to(device)
+            now = {"state": state, **{key: now[key].to(device) for key in ("clock", "ids", "observation")}}
+        self.now = now
+        self.env.load_draws(state_dict["draws"])
 
 
 def merge(done: Tensor, fresh: TensorDictBase, old: TensorDictBase) -> TensorDict:
-    """Take the fresh state where ``done [B, 1]``, the old one elsewhere."""
+    """Take the fresh state where ``done [B]``, the old one elsewhere."""
     entries = {
         key: torch.where(done.view(-1, *[1] * (value.dim() - 1)), fresh[key], value) for key, value in old.items()
     }
@@ -110,18 +120,12 @@ def merge(done: Tensor, fresh: TensorDictBase, old: TensorDictBase) -> TensorDic
 
 
 def pack(
-    observation: Tensor,
-    action: Tensor,
-    ids: Tensor,
-    after: Tensor,
-    reward: Tensor,
-    terminated: Tensor,
-    truncated: Tensor,
-    done: Tensor,
+    observation: Tensor, action: Tensor, ids: Tensor, after: Tensor, reward: Tensor, terminated: Tensor, done: Tensor
 ) -> TensorDict:
     """Put a window ``[B, T]`` together, after TorchRL's key convention."""
-    rows, steps = ids.shape[:2]
-    last = {"reward": reward, "terminated": terminated, "truncated": truncated, "done": done}
+    rows, steps = done.shape
+    ends = {"reward": reward, "terminated": terminated, "truncated": done & ~terminated, "done": done}
+    last = {name: value[..., None] for name, value in ends.items()}
     return TensorDict(
         {
             "agents": TensorDict({"observation": observation, "action": action}, [rows, steps, 2]),

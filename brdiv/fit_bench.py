@@ -1,10 +1,12 @@
 """`brdiv bench --config`: the real training path against the mathematics it can't do without."""
 
+import io
 import json
 import platform
 import sys
 import tempfile
 import time
+from contextlib import redirect_stdout
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -47,7 +49,9 @@ def bench_training(arguments: list[str], updates: int, repeats: int, warm_up: in
             clock = Clock()
             cli.trainer.callbacks.append(clock)  # type: ignore[attr-defined]
             try:
-                cli.trainer.fit(cli.model, datamodule=cli.datamodule)
+                # What the run says in the end is of no interest: its population has hardly begun to learn.
+                with redirect_stdout(io.StringIO()):
+                    cli.trainer.fit(cli.model, datamodule=cli.datamodule)
             except RunStopped as stop:
                 sys.exit(128 + stop.signum)
             fits.append((clock.ends[-1] - clock.ends[warm_up - 1]) / updates)

@@ -107,12 +107,9 @@ class TeammateGenerator(LightningModule):
             reward = reward + bonus
         terminated, truncated = after["terminated"].squeeze(-1), after["truncated"].squeeze(-1)
         observation, ids = after["agents", "observation"], rollout["ids"]
-
-        def bootstrapped(critic: Critic) -> Tensor:
-            value = values_where(cuts(truncated), critic, observation, ids)
-            return n_step_returns(reward, value, terminated, truncated, gamma=self.gamma)
-
-        return bootstrapped(self.critic), bootstrapped(self.target_critic)
+        value = values_where(cuts(truncated), (self.critic, self.target_critic), observation, ids)
+        actor_return, critic_target = n_step_returns(reward, value, terminated, truncated, gamma=self.gamma)
+        return actor_return, critic_target
 
     def training_step(self, rollout: TensorDictBase, batch_idx: int) -> Tensor:
         """One update on one fresh rollout."""
@@ -123,7 +120,7 @@ class TeammateGenerator(LightningModule):
         total = torch.stack(list(losses.values())).sum()
         # Off the CPU, looking would stall the queue: there it is done with the logs, and before a checkpoint.
         if total.device.type == "cpu" or batch_idx % self.trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
-            check_losses(losses, self.env_steps)
+            check_losses(losses, total, self.env_steps)
         self.env_steps += rollout.numel() * self.trainer.world_size
         if batch_idx % self.trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
             self.write({f"loss/{name}": loss.detach() for name, loss in losses.items()})
@@ -167,10 +164,11 @@ class NotFinite(RuntimeError):
     """Training has come apart: what is not a number, and where."""
 
 
-def check_losses(losses: Mapping[str, Tensor], env_steps: int) -> None:
-    """Stop before a loss that is infinite or not a number reaches the weights."""
-    if not torch.stack([loss.detach() for loss in losses.values()]).isfinite().all():
-        values = ", ".join(f"{name} is {float(loss)}" for name, loss in losses.items() if not loss.isfinite())
+def check_losses(losses: Mapping[str, Tensor], total: Tensor, env_steps: int) -> None:
+    """Stop before a loss that is infinite or not a number, and so their total, reaches the weights."""
+    if not total.isfinite():
+        wrong = {name: loss for name, loss in losses.items() if not loss.isfinite()} or {"all together": total}
+        values = ", ".join(f"{name} is {float(loss)}" for name, loss in wrong.items())
         raise NotFinite(f"after {env_steps:,} steps the loss of {values}")
 
 

@@ -171,17 +171,20 @@ class Critic(nn.Module):
         return self.layers(torch.cat([observation.flatten(-2), one_hot.flatten(-2)], -1)).squeeze(-1)
 
 
-def values_where(wanted: Tensor, critic: Critic, observation: Tensor, ids: Tensor) -> Tensor:
-    """Value ``[B, T]`` of ``observation [B, T, 2, D]`` for ``ids [B, T, 2]`` where ``wanted [B, T]``, else anything.
+def values_where(wanted: Tensor, critics: Sequence[Critic], observation: Tensor, ids: Tensor) -> Tensor:
+    """Values ``[C, B, T]`` by C critics of ``observation [B, T, 2, D]`` for ``ids [B, T, 2]``.
 
-    Most of a window needs no value of what comes next, which on a CPU saves two thirds of the critics' work. Elsewhere,
-    picking the samples would stall the queue, so all are valued.
+    They are true where ``wanted [B, T]`` and anything elsewhere. Most of a window needs no value of what comes next,
+    which on a CPU saves two thirds of the critics' work. Elsewhere, picking the samples would stall the queue, so all
+    are valued.
     """
     if wanted.device.type != "cpu":
-        return critic(observation, ids)
-    values = observation.new_zeros(wanted.shape)
-    values[wanted] = critic(observation[wanted], ids[wanted])
-    return values
+        return torch.stack([critic(observation, ids) for critic in critics])
+    where = wanted.flatten().nonzero().squeeze(-1)
+    observation, ids = (x.flatten(0, 1).index_select(0, where) for x in (observation, ids))
+    values = observation.new_zeros(len(critics), wanted.numel())
+    values[:, where] = torch.stack([critic(observation, ids) for critic in critics])
+    return values.view(-1, *wanted.shape)
 
 
 def mlp(sizes: Sequence[int], n_out: int) -> nn.Sequential:

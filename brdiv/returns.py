@@ -5,20 +5,22 @@ from torch import Tensor
 
 
 def n_step_returns(reward: Tensor, next_value: Tensor, terminated: Tensor, truncated: Tensor, gamma: float) -> Tensor:
-    """Discounted return ``[B, T]`` of every step to the end of its window or episode (the target of Eq. 7).
+    """Discounted return ``[..., B, T]`` of every step to the end of its window or episode (the target of Eq. 7).
 
     A terminated episode is worth nothing more. One that ran out of time, or out of window, goes on in expectation, so
-    it is continued with ``next_value [B, T]``, the value of the true next observation (before any reset).
+    it is continued with ``next_value``, the value of the true next observation (before any reset).
 
-    All arguments are ``[B, T]``: reward, next_value (read only where `cuts` says), terminated, truncated.
+    reward, terminated and truncated are ``[B, T]``. next_value (read only where `cuts` says) may be several critics',
+    ``[..., B, T]``: then so are the returns.
     """
-    returns = torch.empty_like(reward)
-    tail = next_value[:, -1]
+    discount = gamma * terminated.logical_not()
+    tail = next_value[..., -1]
+    returns = []
     for t in reversed(range(reward.shape[1])):
-        tail = torch.where(truncated[:, t], next_value[:, t], tail)
-        tail = reward[:, t] + gamma * torch.where(terminated[:, t], 0.0, tail)
-        returns[:, t] = tail
-    return returns
+        tail = torch.where(truncated[:, t], next_value[..., t], tail)
+        tail = torch.addcmul(reward[:, t], discount[:, t], tail)
+        returns.append(tail)
+    return torch.stack(returns[::-1], -1)
 
 
 def cuts(truncated: Tensor) -> Tensor:

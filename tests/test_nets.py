@@ -127,7 +127,7 @@ def test_values_are_the_critics_where_they_are_wanted(generator):
     observation = torch.rand(5, 8, 2, 4, generator=generator)
     ids = torch.randint(3, (5, 8, 2), generator=generator)
     wanted = torch.rand(5, 8, generator=generator) < 0.3
-    values = values_where(wanted, critic, observation, ids)
+    values = values_where(wanted, [critic, critic], observation, ids)[0]
     assert torch.allclose(values[wanted], critic(observation, ids)[wanted], atol=1e-6)
 
 
