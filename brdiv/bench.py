@@ -113,8 +113,8 @@ class Parts(NamedTuple):
     optimiser: float
 
 
-def time_parts(module: TeammateGenerator, data: RolloutData, repeats: int) -> Parts:
-    """Time the parts of an update one by one, outside of the training loop; the best of several repeats of each."""
+def time_parts(module: TeammateGenerator, data: RolloutData, repeats: int = 10, calls: int = 10) -> Parts:
+    """Time the parts of an update one by one, outside of the training loop; of each the best of several repeats."""
     device, game = torch.device("cpu"), data.game
     collector, _ = collect(game, data.pairing, module.population, data.window, device, [0])
     windows = iter(collector)
@@ -124,7 +124,11 @@ def time_parts(module: TeammateGenerator, data: RolloutData, repeats: int) -> Pa
     optimiser = module.configure_optimizers()
 
     def best(run: Callable[[], object]) -> float:
-        return 1000 * min(timed(run, repeats))
+        def several() -> None:
+            for _ in range(calls):
+                run()
+
+        return 1000 * min(timed(several, repeats)) / calls
 
     def learn() -> None:
         optimiser.zero_grad()

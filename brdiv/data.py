@@ -1,6 +1,8 @@
 """The stream of rollouts: one collector over self-play and cross-play rows, strictly on-policy."""
 
+import copy
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,9 @@ from torch import Tensor, distributed
 from torchrl.collectors import BaseCollector
 
 from brdiv.collect import GameCollector, make_collector
-from brdiv.envs import Actor, Task, make_env
+from brdiv.envs import Actor, Game, Task, make_env
+from brdiv.nets import Population
+from brdiv.overlap import OverlappedCollector
 from brdiv.pairings import Pairing
 
 
@@ -96,6 +100,8 @@ class RolloutData(LightningDataModule):
         cross_play_rows: Environments in which it plays with another's.
         window: Steps of every row between two updates; also the n of the n-step returns.
         steps: Budget in environment steps, all rows of all devices counted.
+        overlap: Play the next window in a second process while this one learns from the last. Each window is then
+            played by the policies of one update ago, and a continued run starts new episodes.
         seed: Set by the run's seed.
 
     """
@@ -109,6 +115,7 @@ class RolloutData(LightningDataModule):
         cross_play_rows: int = 128,
         window: int = 8,
         steps: int = 16_000_000,
+        overlap: bool = False,
         seed: int = 0,
     ) -> None:
         super().__init__()
@@ -126,6 +133,9 @@ class RolloutData(LightningDataModule):
                 f"({self.pairing.rows} rows x {window} steps)"
             )
         self.steps = steps
+        if overlap and not isinstance(game, Game):
+            raise ValueError("overlap is true: only games of our own can be played in a second process")
+        self.overlap = overlap
         self.seed = seed
 
     @property
@@ -153,7 +163,8 @@ class RolloutData(LightningDataModule):
         assert trainer is not None, "a stream needs the model that plays it"
         module: Any = trainer.lightning_module
         seed = [self.seed, trainer.global_rank]
-        collector, generator = collect(self.game, self.pairing, module.population, self.window, module.device, seed)
+        build = collect_ahead if self.overlap else collect
+        collector, generator = build(self.game, self.pairing, module.population, self.window, module.device, seed)
         updates = self.planned_steps(trainer.world_size) // (self.steps_per_update * trainer.world_size)
         if updates < 1:
             raise ValueError(f"steps is {self.steps}: less than one update of {trainer.world_size} devices")
@@ -179,6 +190,19 @@ def collect(
         return actor.act(observation, ids, generator)
 
     return make_collector(make_env(game, pairing, device, env_seed), act, window), generator
+
+
+def collect_ahead(
+    game: Task, pairing: Pairing, actor: Population, window: int, device: torch.device, seed: list[int]
+) -> tuple[BaseCollector, torch.Generator]:
+    """Build a collector that plays one window ahead in a process of its own; what it draws from stays there."""
+    make = partial(make_alone, copy.deepcopy(game).cpu(), pairing, window)
+    return OverlappedCollector(make, actor, seed, device), torch.Generator(device)
+
+
+def make_alone(game: Task, pairing: Pairing, window: int, actor: Actor, seed: list[int]) -> BaseCollector:
+    """Build a collector on the CPU, in whatever process this runs."""
+    return collect(game, pairing, actor, window, torch.device("cpu"), seed)[0]
 
 
 def seeds(seed: list[int]) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """`brdiv bench --config`: the real training path against the mathematics it can't do without."""
 
 import io
+import itertools
 import json
 import platform
 import sys
@@ -8,29 +9,62 @@ import tempfile
 import time
 from contextlib import redirect_stdout
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Any
 
 import lightning
 import tensordict
 import torch
 import torchrl
-from lightning import Callback
+from lightning import Callback, LightningModule, Trainer
 
-from brdiv.bench import Floor, Parts, time_parts, timed
+from brdiv.bench import Floor, time_parts, timed
 from brdiv.callbacks import RunStopped
+from brdiv.module import TeammateGenerator
 from brdiv.training_cli import TrainingCLI, build
+
+STRETCH = 50  # updates that are timed together
 
 
 class Clock(Callback):
-    """Notes when every update ends."""
+    """Notes when every update ends, and what is done only now and then apart: measurements and checkpoints.
+
+    Each of those is made to happen early once, so that a short run can tell what they cost a long one.
+    """
 
     def __init__(self) -> None:
         self.ends: list[float] = []
+        self.paused = 0.0
+        self.pauses: dict[Callback, list[float]] = {}
+
+    def on_train_start(self, trainer: Trainer, module: LightningModule) -> None:
+        """Watch all that comes round every so many steps."""
+        for callback in trainer.callbacks:  # type: ignore[attr-defined]
+            due = getattr(callback, "due", None)
+            if due is not None and due.every:
+                due.next = 1
+                self.watch(callback)
+
+    def watch(self, callback: Any) -> None:
+        """Time a callback when it is due."""
+        run, times = callback.on_train_batch_end, self.pauses.setdefault(callback, [])
+
+        def timed_run(trainer: Trainer, module: TeammateGenerator, *rest: Any) -> None:
+            due, began = callback.due.reached(module.env_steps), time.perf_counter()
+            run(trainer, module, *rest)
+            if due:
+                times.append(time.perf_counter() - began)
+                self.paused += times[-1]
+
+        callback.on_train_batch_end = timed_run
 
     def on_train_batch_end(self, *_: object) -> None:
         """Note it."""
-        self.ends.append(time.perf_counter())
+        self.ends.append(time.perf_counter() - self.paused)
+
+    def share(self, steps: int) -> float:
+        """Seconds of an update of so many steps that go into what is done now and then."""
+        return sum(min(times) * steps / callback.due.every for callback, times in self.pauses.items())  # type: ignore[attr-defined]
 
 
 def built(arguments: list[str], run: Path, updates: int) -> TrainingCLI:
@@ -41,8 +75,10 @@ def built(arguments: list[str], run: Path, updates: int) -> TrainingCLI:
 
 
 def bench_training(arguments: list[str], updates: int, repeats: int, warm_up: int = 20) -> dict[str, Any]:
-    """Measure `brdiv fit` with these arguments and the floor in turn; the best of several repeats of each."""
-    fits, floors = [], []
+    """Measure `brdiv fit` with these arguments and the floor in turn; the best stretch of `STRETCH` updates of each."""
+    loops: list[float] = []
+    floors: list[float] = []
+    pauses = []
     with tempfile.TemporaryDirectory() as folder:
         for repeat in range(repeats):
             cli = built(arguments, Path(folder, str(repeat)), updates + warm_up)
@@ -54,18 +90,24 @@ def bench_training(arguments: list[str], updates: int, repeats: int, warm_up: in
                     cli.trainer.fit(cli.model, datamodule=cli.datamodule)
             except RunStopped as stop:
                 sys.exit(128 + stop.signum)
-            fits.append((clock.ends[-1] - clock.ends[warm_up - 1]) / updates)
-            floor = Floor(cli.model, cli.datamodule)
-            floors.append(sum(timed(floor.update, updates)) / updates)
-        parts = time_parts(cli.model, cli.datamodule, 30)
+            ends = clock.ends[warm_up - 1 :]
+            loops += stretches([after - before for before, after in itertools.pairwise(ends)])
+            pauses.append(clock.share(cli.datamodule.steps_per_update))
+            floors += stretches(timed(Floor(cli.model, cli.datamodule).update, updates))
+        parts = time_parts(cli.model, cli.datamodule)
     steps = cli.datamodule.steps_per_update
+    fits = [loop + min(pauses) for loop in loops]
     return {
         "env_steps_per_second": round(steps / min(fits)),
         "floor_steps_per_second": round(steps / min(floors)),
         "fraction_of_floor": round(min(floors) / min(fits), 3),
         "milliseconds_per_update": 1000 * min(fits),
         "spread": {"fit": spread(fits, steps), "floor": spread(floors, steps)},
-        "milliseconds": {**parts._asdict(), "loop_overhead": max(1000 * min(fits) - sum(parts), 0.0)},
+        "milliseconds": {
+            **parts._asdict(),
+            "loop_overhead": max(1000 * min(loops) - sum(parts), 0.0),
+            "measuring": 1000 * min(pauses),
+        },
         "threads": torch.get_num_threads(),
         "rows": cli.datamodule.pairing.rows,
         "window": cli.datamodule.window,
@@ -79,6 +121,12 @@ def bench_training(arguments: list[str], updates: int, repeats: int, warm_up: in
             **{m.__name__: m.__version__ for m in (torch, torchrl, tensordict, lightning)},
         },
     }
+
+
+def stretches(times: list[float]) -> list[float]:
+    """Mean seconds of each stretch of updates: short, because a shared machine is seldom left alone for long."""
+    size = min(STRETCH, len(times))
+    return [mean(times[first : first + size]) for first in range(0, len(times) - size + 1, size)]
 
 
 def spread(times: list[float], steps: int) -> list[int]:
@@ -96,8 +144,8 @@ def print_bench(result: dict[str, Any]) -> None:
     print(f"  floor      {result['floor_steps_per_second']:>10,}  ({floor_middle:,}, {floor_slowest:,})")
     print(f"  fraction   {result['fraction_of_floor']:>10.2f}")
     print(f"milliseconds of an update, {result['milliseconds_per_update']:.2f} in all")
-    for name in (*Parts._fields, "loop_overhead"):
-        print(f"  {name.replace('_', ' '):18} {result['milliseconds'][name]:>8.2f}")
+    for name, value in result["milliseconds"].items():
+        print(f"  {name.replace('_', ' '):18} {value:>8.2f}")
     result["milliseconds"] = {name: round(value, 3) for name, value in result["milliseconds"].items()}
     result["milliseconds_per_update"] = round(result["milliseconds_per_update"], 3)
     print(json.dumps(result))

@@ -22,9 +22,11 @@ def test_training_is_timed_against_the_floor(config, capsys):
     )
     parts = result["milliseconds"]
     assert set(parts) == {
-        "policy", "env", "collector_overhead", "loss_and_backward", "optimiser", "loop_overhead",
+        "policy", "env", "collector_overhead", "loss_and_backward", "optimiser", "loop_overhead", "measuring",
     }  # fmt: skip
     assert all(value >= 0 for value in parts.values())
+    assert parts["measuring"] > 0
+    assert out[0].startswith(result["game"])  # and nothing of what the run prints
     assert result["hidden"] == [8]
     assert any(line.split()[:1] == ["floor"] for line in out)
 
