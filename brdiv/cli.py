@@ -325,7 +325,7 @@ def bench(arguments: list[str]) -> None:
         "Options that are not listed here go to `brdiv fit`. Without a config: how fast games step with random play.",
     )
     parser.add_argument("--config", action="append", help="config file; may be repeated")
-    parser.add_argument("--updates", type=int, default=200, help="updates to time in each repeat")
+    parser.add_argument("--updates", type=int, default=200, help="updates to time in each repeat, in stretches of 20")
     parser.add_argument("--repeats", type=int, default=3, help="repeats, of which the best counts")
     parser.add_argument("--rows", type=int, default=4096, help="without a config: rows stepped at once")
     parser.add_argument("--threads", type=int, default=2, help="threads that torch may use")

@@ -1,7 +1,6 @@
 """`brdiv bench --config`: the real training path against the mathematics it can't do without."""
 
 import io
-import itertools
 import json
 import platform
 import sys
@@ -23,17 +22,21 @@ from brdiv.callbacks import RunStopped
 from brdiv.module import TeammateGenerator
 from brdiv.training_cli import TrainingCLI, build
 
-STRETCH = 50  # updates that are timed together
+STRETCH = 20  # updates that are timed together
 
 
 class Clock(Callback):
-    """Notes when every update ends, and what is done only now and then apart: measurements and checkpoints.
+    """Times stretches of updates, and of the floor in turn: a shared machine is faster at times than at others.
 
-    Each of those is made to happen early once, so that a short run can tell what they cost a long one.
+    What is done only now and then, measurements and checkpoints, is timed apart. Each of those is made to happen early
+    once, so that a short run can tell what they cost a long one.
     """
 
-    def __init__(self) -> None:
-        self.ends: list[float] = []
+    def __init__(self, warm_up: int) -> None:
+        self.updates = -warm_up
+        self.began = 0.0
+        self.loops: list[float] = []
+        self.floors: list[float] = []
         self.paused = 0.0
         self.pauses: dict[Callback, list[float]] = {}
 
@@ -58,9 +61,17 @@ class Clock(Callback):
 
         callback.on_train_batch_end = timed_run
 
-    def on_train_batch_end(self, *_: object) -> None:
-        """Note it."""
-        self.ends.append(time.perf_counter() - self.paused)
+    def on_train_batch_end(self, trainer: Trainer, *_: object) -> None:
+        """At the end of a stretch, note its mean seconds an update, and those of as many of the floor's."""
+        self.updates += 1
+        if self.updates < 0 or self.updates % STRETCH:
+            return
+        if self.updates:
+            self.loops.append((time.perf_counter() - self.began - self.paused) / STRETCH)
+        floor = Floor(trainer.lightning_module, trainer.datamodule)  # type: ignore[arg-type, attr-defined]
+        timed(floor.update, 2)
+        self.floors.append(mean(timed(floor.update, STRETCH)))
+        self.began, self.paused = time.perf_counter(), 0.0
 
     def share(self, steps: int) -> float:
         """Seconds of an update of so many steps that go into what is done now and then."""
@@ -69,20 +80,22 @@ class Clock(Callback):
 
 def built(arguments: list[str], run: Path, updates: int) -> TrainingCLI:
     """Build everything that `brdiv fit` would run, with a budget of so many updates."""
-    cli = build(["fit", *arguments, "--run", str(run), "--trainer.enable_progress_bar", "false"], run=False)
+    brief = ["--trainer.enable_progress_bar", "false", "--cross_play.final_episodes", "1"]
+    cli = build(["fit", *arguments, "--run", str(run), *brief], run=False)
     cli.datamodule.steps = cli.datamodule.steps_per_update * updates
     return cli
 
 
 def bench_training(arguments: list[str], updates: int, repeats: int, warm_up: int = 20) -> dict[str, Any]:
-    """Measure `brdiv fit` with these arguments and the floor in turn; the best stretch of `STRETCH` updates of each."""
+    """Measure `brdiv fit` with these arguments and the floor in turn; the best stretch of each."""
     loops: list[float] = []
     floors: list[float] = []
     pauses = []
+    updates = max(updates // STRETCH, 1) * STRETCH
     with tempfile.TemporaryDirectory() as folder:
         for repeat in range(repeats):
             cli = built(arguments, Path(folder, str(repeat)), updates + warm_up)
-            clock = Clock()
+            clock = Clock(warm_up)
             cli.trainer.callbacks.append(clock)  # type: ignore[attr-defined]
             try:
                 # What the run says in the end is of no interest: its population has hardly begun to learn.
@@ -90,10 +103,9 @@ def bench_training(arguments: list[str], updates: int, repeats: int, warm_up: in
                     cli.trainer.fit(cli.model, datamodule=cli.datamodule)
             except RunStopped as stop:
                 sys.exit(128 + stop.signum)
-            ends = clock.ends[warm_up - 1 :]
-            loops += stretches([after - before for before, after in itertools.pairwise(ends)])
+            loops += clock.loops
+            floors += clock.floors
             pauses.append(clock.share(cli.datamodule.steps_per_update))
-            floors += stretches(timed(Floor(cli.model, cli.datamodule).update, updates))
         parts = time_parts(cli.model, cli.datamodule)
     steps = cli.datamodule.steps_per_update
     fits = [loop + min(pauses) for loop in loops]
@@ -121,12 +133,6 @@ def bench_training(arguments: list[str], updates: int, repeats: int, warm_up: in
             **{m.__name__: m.__version__ for m in (torch, torchrl, tensordict, lightning)},
         },
     }
-
-
-def stretches(times: list[float]) -> list[float]:
-    """Mean seconds of each stretch of updates: short, because a shared machine is seldom left alone for long."""
-    size = min(STRETCH, len(times))
-    return [mean(times[first : first + size]) for first in range(0, len(times) - size + 1, size)]
 
 
 def spread(times: list[float], steps: int) -> list[int]:

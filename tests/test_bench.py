@@ -14,7 +14,7 @@ def test_every_game_is_timed(capsys):
 
 @pytest.mark.parametrize("config", ["reaching", "lbf", "cooking"])
 def test_training_is_timed_against_the_floor(config, capsys):
-    main(["bench", "--config", config, "--updates", "2", "--repeats", "1", "--threads", "1", "--model.hidden", "[8]"])
+    main(["bench", "--config", config, "--updates", "20", "--repeats", "1", "--threads", "1", "--model.hidden", "[8]"])
     out = capsys.readouterr().out.strip().splitlines()
     result = json.loads(out[-1])
     assert result["fraction_of_floor"] == pytest.approx(

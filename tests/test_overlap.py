@@ -87,6 +87,6 @@ def test_a_run_trains_and_goes_on(tmp_path, capsys):
 
 
 def test_other_peoples_environments_are_refused():
-    game = Gymnasium("Foraging-8x8-2p-3f-v3", imports="lbforaging")
+    game = Gymnasium("lbforaging:Foraging-6x6-2p-3f-coop-v3")
     with pytest.raises(ValueError, match="overlap"):
         RolloutData(game, 2, overlap=True)
