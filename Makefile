@@ -6,7 +6,7 @@ PIP_FLAGS ?=
 BIN := $(VENV)/bin
 SEEDS ?= 0-9
 
-.PHONY: run test lint seeds methods headline faults clean
+.PHONY: run test lint seeds methods headline faults memory clean
 
 run: $(VENV)/installed
 	$(BIN)/brdiv fit --config configs/reaching.yaml
@@ -36,6 +36,10 @@ headline: $(VENV)/installed
 # Kills a run twenty times at random moments, and compares its end with one that was left alone. A few minutes.
 faults: $(VENV)/installed
 	$(BIN)/python -m tests.fault_injection
+
+# Trains a million steps of LBF and says by how much memory grew.
+memory: $(VENV)/installed
+	$(BIN)/python -m tests.memory_growth
 
 # Made anew only when what is to be installed changes.
 $(VENV)/installed: pyproject.toml constraints.txt

@@ -328,6 +328,7 @@ def bench(arguments: list[str]) -> None:
     parser.add_argument("--updates", type=int, default=200, help="updates to time in each repeat, in stretches of 20")
     parser.add_argument("--repeats", type=int, default=3, help="repeats, of which the best counts")
     parser.add_argument("--rows", type=int, default=4096, help="without a config: rows stepped at once")
+    parser.add_argument("--scaling", type=Path, metavar="FOLDER", help="vary rows, types and threads; results go here")
     parser.add_argument("--threads", type=int, default=2, help="threads that torch may use")
     options, rest = parser.parse_known_args(arguments)
     for name in ("updates", "repeats", "rows", "threads"):
@@ -337,11 +338,21 @@ def bench(arguments: list[str]) -> None:
         from brdiv.fit_bench import bench_training, print_bench
 
         passed_on = [part for config in options.config for part in ("--config", config)] + rest
+        if options.scaling:
+            from brdiv.scaling import run_scaling
+
+            try:
+                run_scaling(passed_on, options.scaling)
+            except RuntimeError as error:
+                fail(str(error))
+            return
         passed_on += ["--threads", str(options.threads)]
         print_bench(bench_training(passed_on, options.updates, options.repeats))
         return
     if rest:
         fail(f"unrecognized arguments: {' '.join(rest)}")
+    if options.scaling:
+        fail("scaling needs a config")
 
     import torch
 

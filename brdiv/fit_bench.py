@@ -3,6 +3,7 @@
 import io
 import json
 import platform
+import resource
 import sys
 import tempfile
 import time
@@ -86,7 +87,7 @@ def built(arguments: list[str], run: Path, updates: int) -> TrainingCLI:
     return cli
 
 
-def bench_training(arguments: list[str], updates: int, repeats: int, warm_up: int = 20) -> dict[str, Any]:
+def bench_training(arguments: list[str], updates: int, repeats: int, warm_up: int = 10) -> dict[str, Any]:
     """Measure `brdiv fit` with these arguments and the floor in turn; the best stretch of each."""
     loops: list[float] = []
     floors: list[float] = []
@@ -121,6 +122,7 @@ def bench_training(arguments: list[str], updates: int, repeats: int, warm_up: in
             "measuring": 1000 * min(pauses),
         },
         "threads": torch.get_num_threads(),
+        "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         "rows": cli.datamodule.pairing.rows,
         "window": cli.datamodule.window,
         "n_types": cli.model.population.n_types,

@@ -1,6 +1,7 @@
 """Every figure. Figures are built without pyplot, so drawing never needs a display nor leaks memory."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -89,6 +90,29 @@ def belief_chart(beliefs: Sequence[Sequence[float]], title: str = "") -> Figure:
     axes.set_ylabel("belief")
     axes.set_title(title, fontsize=9)
     figure.legend(loc="outside right center", fontsize=8, frameon=False)
+    return figure
+
+
+def scaling_chart(by_rows: Mapping[str, Sequence[Any]], by_types: Sequence[Any]) -> Figure:
+    """Draw steps a second and peak memory over rows, one curve a label, and an update's time over population sizes."""
+    figure = Figure(figsize=(10.5, 3.0), layout="constrained")
+    speed, memory, types = figure.subplots(1, 3)
+    for label, points in by_rows.items():
+        rows = [point.rows for point in points]
+        speed.plot(rows, [point.env_steps_per_second for point in points], marker="o", label=label)
+        memory.plot(rows, [point.peak_memory_mib for point in points], marker="o", label=label)
+    for axes, what in ((speed, "environment steps a second"), (memory, "peak memory (MiB)")):
+        axes.set_xscale("log")
+        axes.set_xlabel("rows")
+        axes.set_ylabel(what)
+        axes.set_ylim(bottom=0)
+        axes.legend(fontsize=8, frameon=False)
+    sizes = [point.n_types for point in by_types]
+    types.plot(sizes, [point.milliseconds_per_update for point in by_types], marker="o")
+    types.set_xlabel("teammates, K")
+    types.set_ylabel("ms an update")
+    types.set_xlim(left=0)
+    types.set_ylim(bottom=0)
     return figure
 
 

@@ -108,6 +108,19 @@ def test_a_run_on_two_processes_is_one_run_and_goes_on(tmp_path):
     assert_same_population(run, again)
 
 
+def test_torchrun_starts_the_processes_as_well(tmp_path):
+    (tmp_path / "watching.py").write_text(WATCH)
+    command = [sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--master_port", "29517"]
+    command += ["-m", "--", "brdiv", "fit", "--config", "reaching", *TWO, *SMALL, "--data.steps", str(UPDATE * 3)]
+    command += ["--run", "run", "--trainer.callbacks+=watching.Digest"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    ranks = [(tmp_path / f"rank{rank}.txt").read_text().split() for rank in range(2)]
+    assert ranks[0] == ranks[1]
+    assert ranks[0][1:] == ["2", str(UPDATE * 3)]
+    assert (tmp_path / "run" / "population.safetensors").exists()
+
+
 def child_of(process, deadline):
     """The pid of the other rank, once both are training."""
     while time.monotonic() < deadline:

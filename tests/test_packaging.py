@@ -46,6 +46,7 @@ ARROWS = {
     "duel": {"envs", "match", "nets", "plastic", "populations", "render", "teammates"},
     "populations": {"envs", "nets", "version"},
     "plots": {"metrics"},
+    "scaling": {"plots"},
     "bench": {"data", "envs", "module", "nets"},
     "drawing": {"envs"},
     "render": {"drawing", "envs", "play", "plots", "populations"},
