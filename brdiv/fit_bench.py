@@ -114,6 +114,7 @@ def bench_training(arguments: list[str], updates: int, repeats: int, warm_up: in
         "env_steps_per_second": round(steps / min(fits)),
         "floor_steps_per_second": round(steps / min(floors)),
         "fraction_of_floor": round(min(floors) / min(fits), 3),
+        "fraction_of_medians": round(median(floors) / median(fits), 3),
         "milliseconds_per_update": 1000 * min(fits),
         "spread": {"fit": spread(fits, steps), "floor": spread(floors, steps)},
         "milliseconds": {
@@ -150,7 +151,7 @@ def print_bench(result: dict[str, Any]) -> None:
           f"{result['threads']} threads: environment steps per second, best (median, slowest)")  # fmt: skip
     print(f"  brdiv fit  {result['env_steps_per_second']:>10,}  ({middle:,}, {slowest:,})")
     print(f"  floor      {result['floor_steps_per_second']:>10,}  ({floor_middle:,}, {floor_slowest:,})")
-    print(f"  fraction   {result['fraction_of_floor']:>10.2f}")
+    print(f"  fraction   {result['fraction_of_floor']:>10.2f}  ({result['fraction_of_medians']:.2f})")
     print(f"milliseconds of an update, {result['milliseconds_per_update']:.2f} in all")
     for name, value in result["milliseconds"].items():
         print(f"  {name.replace('_', ' '):18} {value:>8.2f}")

@@ -65,8 +65,8 @@ class TeammateGenerator(LightningModule):
             "critic_weight": critic_weight,
             "entropy_weight": entropy_weight,
         }.items():
-            if value < 0:
-                raise ValueError(f"{name} is {value}: it may not be negative")
+            if not 0 <= value < float("inf"):
+                raise ValueError(f"{name} is {value}: it must be a number, and not a negative one")
         self.population = Population(n_types, observation_size, n_actions, hidden, policy_gain)
         critic_hidden = critic_hidden or hidden
         self.critic = Critic(n_types, observation_size, critic_hidden)
@@ -181,8 +181,8 @@ def check_finite(module: nn.Module) -> None:
 
 def check_ranges(learning_rate: float, gamma: float, tau: float, entropy_hold: float) -> None:
     """Refuse settings outside what they can mean."""
-    if learning_rate <= 0:
-        raise ValueError(f"learning_rate is {learning_rate}: it must be positive")
+    if not 0 < learning_rate < float("inf"):
+        raise ValueError(f"learning_rate is {learning_rate}: it must be a positive number")
     for name, value in {"gamma": gamma, "tau": tau, "entropy_hold": entropy_hold}.items():
         if not 0 <= value <= 1:
             raise ValueError(f"{name} is {value}: it must lie between 0 and 1")

@@ -282,7 +282,7 @@ def build(arguments: list[str], run: bool = True) -> TrainingCLI:
     sys.path.insert(0, "")  # so that games and objectives of one's own are found where one stands
     try:
         args: ArgsType = with_shipped_configs(arguments)
-    except FileNotFoundError as error:
+    except (FileNotFoundError, ValueError) as error:
         fail(error)
     return (TrainingCLI if run else BuildOnly)(
         TeammateGenerator,

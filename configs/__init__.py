@@ -14,9 +14,18 @@ def find_config(name: str) -> Path:
     """Find a config file: a path as it stands, else a shipped one by name, `configs/` and `.yaml` being optional."""
     path = Path(name)
     if path.is_file():
+        check_text(path)
         return path
     shipped = shipped_configs()
     found = shipped.get(name.removeprefix("configs/").removesuffix(".yaml"))
     if found is None:
         raise FileNotFoundError(f"no config file {name}; shipped ones are: {', '.join(shipped)}")
     return found
+
+
+def check_text(path: Path) -> None:
+    """Refuse what is not text before a parser trips over it."""
+    try:
+        path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise ValueError(f"config file {path} is not text") from None

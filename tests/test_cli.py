@@ -64,6 +64,37 @@ def test_a_misspelt_key_in_a_config_is_named(text, complaint, capsys, tmp_path):
     assert complaint in refused(capsys, "fit", "--config", "reaching", "--config", str(tmp_path / "own.yaml"))
 
 
+def damaged_configs():
+    """Ways for a config to be broken, as bytes made from a good one's."""
+    return {
+        "truncated": lambda data: data[: data.index(b"init_args") + 14],
+        "bit flipped": lambda data: data.replace(b":", bytes([ord(":") ^ 1])),
+        "binary": lambda data: bytes(range(256)) * 4,
+        "not text": lambda data: data + "# \u00e9".encode("latin-1"),
+        "a list": lambda data: b"- 1\n- 2\n",
+        "a word": lambda data: b"hello\n",
+        "a number": lambda data: b"42\n",
+        "wrong type": lambda data: data.replace(b"n_types: 4", b"n_types: four"),
+        "not a number": lambda data: data.replace(b"learning_rate: 1.0e-3", b"learning_rate: .nan"),
+        "no such class": lambda data: data.replace(b"class_path: BRDiv", b"class_path: os.system"),
+        "code": lambda data: data + b"run: !!python/object/apply:os._exit [3]\n",
+        "code in a key": lambda data: data + b"? !!python/object/apply:os._exit [3]\n: 1\n",
+        "tabs": lambda data: data.replace(b"  n_types", b"\tn_types"),
+        "a checkpoint": lambda data: b"PK\x03\x04" + data,
+        "another program's": lambda data: b"version: 3\nservices: {web: {image: nginx}}\n",
+    }
+
+
+@pytest.mark.parametrize("kind", damaged_configs())
+def test_a_damaged_config_gets_a_clear_error(kind, capsys, tmp_path):
+    good = shipped_configs()["reaching"].read_bytes()
+    bad = damaged_configs()[kind](good)
+    assert bad != good
+    (tmp_path / "bad.yaml").write_bytes(bad)
+    assert refused(capsys, "fit", "--config", str(tmp_path / "bad.yaml"), "--run", str(tmp_path / "run"))
+    assert not (tmp_path / "run" / "checkpoints").exists()
+
+
 def test_fit_without_a_config_says_what_is_missing(capsys):
     assert "model.objective is missing: give a --config" in refused(capsys, "fit")
 
