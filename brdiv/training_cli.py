@@ -1,5 +1,6 @@
 """`brdiv fit`: every setting of data, model, callbacks and Trainer as a typed argument, by LightningCLI."""
 
+import gc
 import inspect
 import logging
 import os
@@ -184,8 +185,13 @@ class TrainingCLI(LightningCLI):
             if done >= planned:
                 self.parser.error(f"ckpt_path: the run is over, {done:,} of {planned:,} steps; set data.steps higher")
 
+        # What is loaded by now stays: not searched for garbage again and again, it makes letting go of figures cheap.
+        gc.collect()
+        gc.freeze()
+
     def after_fit(self) -> None:
         """Say where things are."""
+        gc.unfreeze()
         folder = self.trainer.log_dir and Path(self.trainer.log_dir)
         if folder is not None and self.trainer.is_global_zero:
             print(f"\npopulation  {folder}/{self.config.fit.export.name}")

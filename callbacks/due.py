@@ -1,5 +1,7 @@
 """When something that is done every so many steps is due, and where its pictures go."""
 
+import gc
+
 from lightning import Trainer
 from lightning.pytorch.loggers import TensorBoardLogger
 from matplotlib.figure import Figure
@@ -32,7 +34,12 @@ def check_least(owner: str, **settings: tuple[float, float]) -> None:
 
 
 def log_picture(trainer: Trainer, module: TeammateGenerator, name: str, figure: Figure) -> None:
-    """Show a figure in TensorBoard, against environment steps."""
+    """Show a figure in TensorBoard, against environment steps, and let go of it.
+
+    A figure is full of references in circles. Python would find them in the end, but only after tens of megabytes.
+    """
     for logger in trainer.loggers:
         if isinstance(logger, TensorBoardLogger):
             logger.experiment.add_image(name, as_image(figure), module.env_steps, dataformats="HWC")
+    del figure
+    gc.collect()

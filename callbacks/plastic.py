@@ -69,12 +69,10 @@ class PlasticEvaluation(Callback):
         )
         title = f"{module.env_steps:,} steps"
         cells = [[(value, float("nan"), float("nan"))] for value in returns.tolist()]
-        pictures = {
-            "plastic": evaluation_heatmap(["PLASTIC"], list(heuristics.names), cells, title),
-            "belief": belief_chart(example_beliefs(game, module, generator), f"{title}: with teammate 1 of its own"),
-        }
-        for name, figure in pictures.items():
-            log_picture(trainer, module, name, figure)
+        heatmap = evaluation_heatmap(["PLASTIC"], list(heuristics.names), cells, title)
+        log_picture(trainer, module, "plastic", heatmap)
+        beliefs = example_beliefs(game, module, generator)
+        log_picture(trainer, module, "belief", belief_chart(beliefs, f"{title}: with teammate 1 of its own"))
 
 
 def find_heuristics(game: Task) -> Heuristics | None:
