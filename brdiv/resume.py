@@ -82,6 +82,8 @@ def check_stream(checkpoint: dict[str, Any], rows: int, window: int, processes: 
         (stream,) = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"]
         ranks = stream["ranks"]
         theirs = (ranks[0]["rows"], ranks[0]["window"], len(ranks))
+        if not {"now", "draws"} <= ranks[0].get("play", {"now": None, "draws": None}).keys():
+            raise KeyError("draws")
     except (KeyError, TypeError, ValueError, IndexError):
         raise CheckpointFileError(f"{path} doesn't say where its environments stood") from None
     names = ("rows a process", "steps a window", "processes")
