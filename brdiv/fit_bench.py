@@ -36,13 +36,15 @@ class Clock(Callback):
     def __init__(self, warm_up: int) -> None:
         self.updates = -warm_up
         self.began = 0.0
+        self.floor: Floor | None = None
         self.loops: list[float] = []
         self.floors: list[float] = []
         self.paused = 0.0
         self.pauses: dict[Callback, list[float]] = {}
 
     def on_train_start(self, trainer: Trainer, module: LightningModule) -> None:
-        """Watch all that comes round every so many steps."""
+        """Build the floor, and watch all that comes round every so many steps."""
+        self.floor = Floor(trainer.lightning_module, trainer.datamodule)  # type: ignore[arg-type, attr-defined]
         for callback in trainer.callbacks:  # type: ignore[attr-defined]
             due = getattr(callback, "due", None)
             if due is not None and due.every:
@@ -62,16 +64,15 @@ class Clock(Callback):
 
         callback.on_train_batch_end = timed_run
 
-    def on_train_batch_end(self, trainer: Trainer, *_: object) -> None:
+    def on_train_batch_end(self, *_: object) -> None:
         """At the end of a stretch, note its mean seconds an update, and those of as many of the floor's."""
         self.updates += 1
         if self.updates < 0 or self.updates % STRETCH:
             return
         if self.updates:
             self.loops.append((time.perf_counter() - self.began - self.paused) / STRETCH)
-        floor = Floor(trainer.lightning_module, trainer.datamodule)  # type: ignore[arg-type, attr-defined]
-        timed(floor.update, 2)
-        self.floors.append(mean(timed(floor.update, STRETCH)))
+        assert self.floor is not None
+        self.floors.append(mean(timed(self.floor.update, STRETCH)))
         self.began, self.paused = time.perf_counter(), 0.0
 
     def share(self, steps: int) -> float:

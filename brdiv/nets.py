@@ -176,15 +176,18 @@ def sample(logits: Tensor, generator: torch.Generator | None = None) -> Tensor:
 class Critic(nn.Module):
     """V(s, i, j): the return to expect from pi^i with pi^-j in state s, from both views and two one-hot ids."""
 
+    id_rows: Tensor
+
     def __init__(self, n_types: int, observation_size: int, hidden: Sequence[int] = (128, 128)) -> None:
         super().__init__()
         check_sizes(hidden)
         self.n_types = n_types
+        self.register_buffer("id_rows", torch.eye(n_types), persistent=False)
         self.layers = mlp([SEATS * (observation_size + n_types), *hidden], 1)
 
     def forward(self, observation: Tensor, ids: Tensor) -> Tensor:
         """Value ``[...]`` of ``observation [..., 2, D]`` for the pair ``ids [..., 2]``."""
-        one_hot = functional.embedding(ids, torch.eye(self.n_types, dtype=observation.dtype, device=ids.device))
+        one_hot = functional.embedding(ids, self.id_rows)
         return self.layers(torch.cat([observation.flatten(-2), one_hot.flatten(-2)], -1)).squeeze(-1)
 
 
