@@ -273,6 +273,7 @@ def fit(arguments: list[str]) -> None:
     except NotFinite as error:
         fail(f"{error}; stopped. The last checkpoints are good: go on with --ckpt_path last and a lower learning_rate")
     except RunStopped as stop:
+        leave_process_group()
         if stop.path is not None:
             folder = stop.path.parent.parent
             print(f"\n{stop}; saved as {stop.path}", file=sys.stderr)
@@ -280,6 +281,17 @@ def fit(arguments: list[str]) -> None:
                 f"go on with  brdiv fit --config {folder}/config.yaml --run {folder} --ckpt_path last", file=sys.stderr
             )
         sys.exit(128 + stop.signum)
+    leave_process_group()
+
+
+def leave_process_group() -> None:
+    """Let go of the other processes of a run that all reached its end together.
+
+    Threads of gloo that are still about when the interpreter shuts down abort the process now and then. After an
+    error the others may wait inside a collective, where leaving would wait too: then the process just ends.
+    """
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        torch.distributed.destroy_process_group()
 
 
 def build(arguments: list[str], run: bool = True) -> TrainingCLI:
