@@ -102,6 +102,7 @@ def bench_training(arguments: list[str], updates: int, repeats: int, warm_up: in
             try:
                 # What the run says in the end is of no interest: its population has hardly begun to learn.
                 with redirect_stdout(io.StringIO()):
+                    cli.before_fit()
                     cli.trainer.fit(cli.model, datamodule=cli.datamodule)
             except RunStopped as stop:
                 sys.exit(128 + stop.signum)

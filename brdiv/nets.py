@@ -82,7 +82,7 @@ class Population(nn.Module):
         *inner, last = self.layers
         for layer in inner:
             x = layer(x, groups.owner).relu()
-        return last(x, groups.owner).flatten(0, 1)[groups.slot]
+        return last(x, groups.owner).flatten(0, 1).index_select(0, groups.slot)
 
     def log_probs_of_all(self, observation: Tensor, action: Tensor) -> Tensor:
         """Log-probability ``[..., 2, K]`` by which each of the K policies of a seat would have done what was done.
@@ -136,7 +136,7 @@ def group_exactly(policy: Tensor, n_policies: int) -> Groups:
 
     In numpy, which at hundreds of samples takes less than half of torch's time for these small steps.
     """
-    policies = policy.numpy()
+    policies = policy.numpy().astype(np.int16)  # so sorting is by radix, at thousands of samples in a third of the time
     order = policies.argsort(kind="stable")
     counts = np.bincount(policies, minlength=n_policies)
     start = counts.cumsum() - counts  # [P] where a policy's samples begin in that order

@@ -23,10 +23,10 @@ class Pairing:
         self.self_play_rows = self_play_rows
         self.rows = self_play_rows + cross_play_rows
 
-    def draw(self, generator: torch.Generator) -> Tensor:
-        """Draw ``ids [rows, 2]``, uniform over the K self-play or the K(K - 1) cross-play pairs."""
-        device = generator.device
-        i = torch.randint(self.n_types, (self.rows,), generator=generator, device=device)
-        distance = torch.randint(1, self.n_types, (self.rows,), generator=generator, device=device)
-        distance[: self.self_play_rows] = 0
+    def draw(self, generator: torch.Generator, times: int = 1) -> Tensor:
+        """Draw ``ids [times, rows, 2]``, uniform over the K self-play or the K(K - 1) cross-play pairs."""
+        shape, device = (times, self.rows), generator.device
+        i = torch.randint(self.n_types, shape, generator=generator, device=device)
+        distance = torch.randint(1, self.n_types, shape, generator=generator, device=device)
+        distance[:, : self.self_play_rows] = 0
         return torch.stack([i, (i + distance) % self.n_types], -1)

@@ -83,9 +83,9 @@ class FixedIds:
         self.rows = len(ids)
         self.n_types = int(ids.max()) + 1
 
-    def draw(self, generator: torch.Generator) -> Tensor:
-        """Give the ids ``[rows, 2]``."""
-        return self.ids.to(generator.device)
+    def draw(self, generator: torch.Generator, times: int = 1) -> Tensor:
+        """Give the ids ``[times, rows, 2]``."""
+        return self.ids.to(generator.device).expand(times, -1, -1)
 
 
 @torch.no_grad()

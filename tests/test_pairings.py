@@ -5,15 +5,15 @@ from brdiv.pairings import Pairing
 
 
 def test_self_play_rows_come_first_and_cross_play_never_meets_itself(generator):
-    ids = Pairing(3, 10, 50).draw(generator)
-    assert ids.shape == (60, 2)
-    assert (ids[:10, 0] == ids[:10, 1]).all()
-    assert (ids[10:, 0] != ids[10:, 1]).all()
+    ids = Pairing(3, 10, 50).draw(generator, times=4)
+    assert ids.shape == (4, 60, 2)
+    assert (ids[:, :10, 0] == ids[:, :10, 1]).all()
+    assert (ids[:, 10:, 0] != ids[:, 10:, 1]).all()
 
 
 def test_pairs_are_uniform(generator):
     n_types, rows = 4, 60_000
-    i, j = Pairing(n_types, rows, rows).draw(generator).unbind(-1)
+    i, j = Pairing(n_types, rows, rows).draw(generator)[0].unbind(-1)
     self_play = torch.bincount(i[:rows], minlength=n_types)
     cross_play = torch.bincount((i * n_types + j)[rows:], minlength=n_types**2).view(n_types, n_types)
     assert cross_play.diagonal().sum() == 0

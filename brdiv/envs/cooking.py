@@ -156,7 +156,7 @@ class Cooking(Game):
     def pack(self, cells: Tensor, items: Tensor, assembled: Tensor) -> TensorDict:
         """Put a state together."""
         entries = {"cells": cells, "items": items, "assembled": assembled}
-        return TensorDict(entries, [len(cells)], device=cells.device)
+        return TensorDict(entries, [len(cells)])
 
 
 def item_moves() -> tuple[Tensor, Tensor]:

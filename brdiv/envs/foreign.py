@@ -185,7 +185,7 @@ class ForeignEnv(EnvBase):
         observation = self.copies.reset(request)[GROUP, "observation"]
         flag = torch.zeros(self.rows, 1, dtype=torch.bool)
         clock = torch.zeros(self.rows, 1, dtype=torch.long)
-        ids = self.pairing.draw(self.generator)
+        ids = self.pairing.draw(self.generator).squeeze(0)
         return self._pack(observation, ids, clock=clock, done=flag, terminated=flag.clone(), truncated=flag.clone())
 
     def _step(self, tensordict: TensorDictBase) -> TensorDict:

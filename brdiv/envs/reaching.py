@@ -32,6 +32,7 @@ class Reaching(Game):
 
     n_actions = len(MOVES)
     view_size = 4
+    seen: Tensor
     moves: Tensor
     prizes: Tensor
     goal_index: Tensor
@@ -56,6 +57,7 @@ class Reaching(Game):
         for index, ((x, y), payoff) in enumerate(zip(goals, payoffs, strict=True)):
             prizes[x, y] = payoff
             goal_index[x, y] = index
+        self.register_buffer("seen", torch.tensor([0, 1, 1, 0]), persistent=False)  # by seat 0, by seat 1
         self.register_buffer("moves", torch.tensor(MOVES), persistent=False)
         self.register_buffer("prizes", prizes, persistent=False)
         self.register_buffer("goal_index", goal_index, persistent=False)
@@ -70,16 +72,21 @@ class Reaching(Game):
         """Move both agents; done when they stand on one goal."""
         positions = self.move(state["positions"], action)
         reward = self.prize(positions)
-        return TensorDict({"positions": positions}, state.batch_size, device=state.device), reward, reward > 0
+        return TensorDict({"positions": positions}, state.batch_size), reward, reward > 0
 
     def move(self, positions: Tensor, action: Tensor) -> Tensor:
         """Walk ``action [..., 2]`` from ``positions [..., 2, 2]``, stopping at the walls."""
-        return (positions + self.moves[action]).clamp(0, self.size - 1)
+        return (positions + functional.embedding(action, self.moves)).clamp(0, self.size - 1)
 
     def prize(self, positions: Tensor) -> Tensor:
         """Pay ``[...]`` for ``positions [..., 2, 2]``: the goal's payoff if both are on it."""
-        x, y = positions[..., 0, :].unbind(-1)
-        return torch.where(meeting(positions), self.prizes[x, y], 0.0)
+        here, there = self.cells(positions).unbind(-1)
+        return self.prizes.take(here) * (here == there)
+
+    def cells(self, positions: Tensor) -> Tensor:
+        """Number the cells ``[...]`` of ``positions [..., 2]``, one column after the other."""
+        x, y = positions.unbind(-1)
+        return torch.add(y, x, alpha=self.size)
 
     def view(self, state: TensorDict) -> Tensor:
         """Own x, y, then the other's."""
@@ -88,23 +95,24 @@ class Reaching(Game):
 
     def from_view(self, view: Tensor) -> TensorDict:
         """Take each seat's own half of its view."""
-        return TensorDict({"positions": view[..., :2].long()}, view.shape[:1], device=view.device)
+        return TensorDict({"positions": view[..., :2].long()}, view.shape[:1])
 
     def encode(self, view: Tensor) -> Tensor:
         """One-hot both cells."""
-        x, y = view.unflatten(-1, (2, 2)).unbind(-1)
-        return functional.embedding(x * self.size + y, self.cell_rows).flatten(-2)
+        return self.features(self.cells(view.unflatten(-1, (2, 2))))
+
+    def observe(self, state: TensorDict) -> Tensor:
+        """Encode the view without making it."""
+        return self.features(self.cells(state["positions"]).index_select(-1, self.seen).unflatten(-1, (2, 2)))
+
+    def features(self, cells: Tensor) -> Tensor:
+        """One-hot ``cells [..., 2]``, the own and the other's."""
+        return functional.embedding(cells, self.cell_rows).flatten(-2)
 
     def outcome(self, state: TensorDict) -> Tensor:
         """Index of the goal both stand on, else -1."""
-        positions = state["positions"]
-        x, y = positions[..., 0, :].unbind(-1)
-        return torch.where(meeting(positions), self.goal_index[x, y], -1)
-
-
-def meeting(positions: Tensor) -> Tensor:
-    """Whether both agents of ``positions [..., 2, 2]`` share a cell, ``[...]``."""
-    return (positions[..., 0, :] == positions[..., 1, :]).all(-1)
+        here, there = self.cells(state["positions"]).unbind(-1)
+        return torch.where(here == there, self.goal_index.take(here), -1)
 
 
 def check_layout(size: int, goals: Sequence[tuple[int, int]], payoffs: Sequence[float], horizon: int) -> None:

@@ -19,8 +19,8 @@ class IdDraw(Protocol):
     n_types: int
     rows: int
 
-    def draw(self, generator: torch.Generator) -> Tensor:
-        """Draw ``ids [rows, 2]``."""
+    def draw(self, generator: torch.Generator, times: int = 1) -> Tensor:
+        """Draw ``ids [times, rows, 2]``."""
         ...
 
 
@@ -80,7 +80,7 @@ class TwoPlayerEnv(EnvBase):
         state = self.game.initial(times * self.rows, self.generator)
         observation = self.game.observe(state)
         if self.pairing is not None:
-            ids = torch.cat([self.pairing.draw(self.generator) for _ in range(times)])
+            ids = self.pairing.draw(self.generator, times).flatten(0, 1)
         else:
             ids = torch.zeros(times * self.rows, 2, dtype=torch.long, device=self.device)
         starts = TensorDict({"state": state, "ids": ids, "observation": observation}, [times * self.rows])

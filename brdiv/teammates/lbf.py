@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from brdiv.envs import LBF
+from brdiv.envs.lbf import MOVES
 from brdiv.teammates.policy import Heuristics, Seen
 
 STAY, NORTH, SOUTH, WEST, EAST, LOAD = range(6)
@@ -27,8 +28,9 @@ class LBFHeuristics(Heuristics):
     """All ten, as a table that rows look their rule up in."""
 
     def __init__(self, game: LBF) -> None:
-        device = game.moves.device
+        device = game.walks.device
         self.game = game
+        self.moves = torch.tensor(MOVES[: EAST + 1], device=device)
         self.names = list(HEURISTICS)
         self.rule = torch.tensor(list(HEURISTICS.values()), device=device)
         # H3..H8 are the first six orders over the foods' indices, with three foods all there are.
@@ -91,7 +93,7 @@ class LBFHeuristics(Heuristics):
 
     def valid(self, itself: Tensor, left: Tensor) -> Tensor:
         """Which actions ``[R, 6]`` do something, or are to stay: moves onto the grid and off food, load beside food."""
-        cells = itself[:, None] + self.game.moves[: EAST + 1]
+        cells = itself[:, None] + self.moves
         inside = ((cells >= 0) & (cells < self.game.size)).all(-1)
         on_food = (cells[:, :, None] == left[:, None]).all(-1).any(-1)
         beside = ((itself[:, None] - left).abs().sum(-1) == 1).any(-1)

@@ -59,6 +59,13 @@ def test_the_view_holds_the_state(game, generator):
         state, _, _ = game.step(state, action)
 
 
+def test_what_is_observed_is_the_view_encoded(game, generator):
+    state = game.initial(ROWS, generator)
+    for action in random_actions(game, ROWS, steps=40):
+        assert torch.equal(game.observe(state), game.encode(game.view(state)))
+        state, _, _ = game.step(state, action)
+
+
 def test_networks_see_floats_that_tell_views_apart(game, generator):
     views = game.view(game.initial(256, generator)).flatten(0, 1)
     seen = game.encode(views)

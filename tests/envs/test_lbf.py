@@ -18,11 +18,17 @@ def state_of(game, players, levels=(1, 1), foods=((1, 1), (1, 4), (4, 2)), food_
     return game.from_view(torch.tensor([[[*foods, *first, *second], [*foods, *second, *first]]]))
 
 
+def places(game, state):
+    """Rows and columns of foods ``[B, F, 2]`` and players ``[B, 2, 2]``, as seat 0 sees them."""
+    seen = game.view(state)[:, 0].unflatten(-1, (-1, 3))[..., :2]
+    return seen[:, : game.foods], seen[:, game.foods :]
+
+
 def step(players, actions, **kwargs):
     """Cells of both players after one step."""
     game = LBF()
     state, _, _ = game.step(state_of(game, players, **kwargs), torch.tensor([actions]))
-    return [tuple(cell) for cell in state["players"][0].tolist()]
+    return [tuple(cell) for cell in places(game, state)[1][0].tolist()]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +72,7 @@ def load(players, actions=(LOAD, LOAD), game=None, **kwargs):
     """The number of foods left, the reward, whether the task is done."""
     game = game or LBF()
     state, reward, terminated = game.step(state_of(game, players, **kwargs), torch.tensor([actions]))
-    return int((state["food_levels"] > 0).sum()), pytest.approx(reward.item()), terminated.item()
+    return int((state["levels"][:, :3] > 0).sum()), pytest.approx(reward.item()), terminated.item()
 
 
 def test_two_beside_a_food_collect_it_together():
@@ -130,7 +136,7 @@ def starts():
 
 
 def test_every_start_is_legal(starts):
-    foods, players = starts["foods"], starts["players"]
+    foods, players = places(LBF(), starts)
     assert foods.min() == 1
     assert foods.max() == 4
     assert players.min() == 0
@@ -142,8 +148,9 @@ def test_every_start_is_legal(starts):
         assert ((columns > 0) | (rows > 2)).all()
     assert not (players[:, 0] == players[:, 1]).all(-1).any()
     assert not (players[:, :, None] == foods[:, None]).all(-1).any()
-    assert set(starts["levels"].unique().tolist()) == {1, 2}
-    assert torch.equal(starts["food_levels"], starts["levels"].sum(1, keepdim=True).expand(-1, 3))
+    food_levels, levels = starts["levels"].split([3, 2], 1)
+    assert set(levels.unique().tolist()) == {1, 2}
+    assert torch.equal(food_levels, levels.sum(1, keepdim=True).expand(-1, 3))
 
 
 def chi_square(index, cells):
@@ -158,17 +165,16 @@ def chi_square(index, cells):
 
 def test_starts_are_uniform(starts):
     game = LBF()
-    cells = starts["foods"] @ torch.tensor([6, 1])
-    placement = (cells[:, None] == game.placements).all(-1).int().argmax(1)
+    foods, players = (place @ torch.tensor([6, 1]) for place in places(game, starts))
+    placement = (foods[:, None] == game.placements).all(-1).int().argmax(1)
     value, bound = chi_square(placement, len(game.placements))
     assert value < bound
     # Of the 33 x 32 ordered pairs of free cells, by rank among the free ones.
-    players = starts["players"] @ torch.tensor([6, 1])
-    first = players[:, 0] - (cells < players[:, :1]).sum(1)
-    second = players[:, 1] - (torch.cat([cells, players[:, :1]], 1) < players[:, 1:]).sum(1)
+    first = players[:, 0] - (foods < players[:, :1]).sum(1)
+    second = players[:, 1] - (torch.cat([foods, players[:, :1]], 1) < players[:, 1:]).sum(1)
     value, bound = chi_square(first * 32 + second, 33 * 32)
     assert value < bound
-    value, bound = chi_square(starts["levels"] @ torch.tensor([2, 1]) - 3, 4)
+    value, bound = chi_square(starts["levels"][:, 3:] @ torch.tensor([2, 1]) - 3, 4)
     assert value < bound
 
 
@@ -177,7 +183,7 @@ def test_other_grids_are_a_matter_of_arguments(foods, generator):
     game = LBF(size=8, foods=foods, max_level=3, horizon=20)
     state = game.initial(200, generator)
     assert game.view(state).shape == (200, 2, 3 * foods + 6)
-    assert state["levels"].max() == 3
+    assert state["levels"][:, foods:].max() == 3
 
 
 @pytest.mark.parametrize(
@@ -203,10 +209,10 @@ def test_players_never_share_a_cell_and_return_never_exceeds_one(generator):
     for _ in range(50):
         state, reward, terminated = game.step(state, torch.randint(6, (2_000, 2), generator=generator))
         total += reward
-        players, foods = state["players"], state["foods"]
+        foods, players = places(game, state)
         assert not (players[:, 0] == players[:, 1]).all(-1).any()
         assert not (players[:, :, None] == foods[:, None]).all(-1).any()
-        assert torch.equal(terminated, (state["food_levels"] == 0).all(1))
+        assert torch.equal(terminated, (state["levels"][:, :3] == 0).all(1))
     assert total.max() <= 1 + 1e-6
     assert total.max() > 0
 

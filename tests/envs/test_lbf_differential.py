@@ -87,8 +87,9 @@ def test_from_the_packages_starts_we_agree_in_every_step(play):
     for seed in range(120):
         views, _ = env.reset(seed=seed)
         state = game.from_view(torch.from_numpy(np.stack(views)).long()[None])
-        foods = int((state["food_levels"] > 0).sum())
-        assert torch.equal(state["food_levels"].max(), state["levels"].sum())
+        food_levels, levels = state["levels"].split([3, 2], 1)
+        foods = int((food_levels > 0).sum())
+        assert torch.equal(food_levels.max(), levels.sum())
         done, found = play_side_by_side(env, game, state, choose, 50, foods)
         steps, collected = steps + done, collected + found
     assert steps > 2_000
