@@ -136,15 +136,18 @@ def group_exactly(policy: Tensor, n_policies: int) -> Groups:
 
     In numpy, which at hundreds of samples takes less than half of torch's time for these small steps.
     """
-    policies = policy.numpy().astype(np.int16)  # so sorting is by radix, at thousands of samples in a third of the time
+    policies = policy.numpy().astype(np.int16)  # so sorting is by radix: a third of the time at thousands of samples
     order = policies.argsort(kind="stable")
     counts = np.bincount(policies, minlength=n_policies)
-    start = counts.cumsum() - counts  # [P] where a policy's samples begin in that order
     size = int(counts.max())
-    shown = np.minimum(start[:, None] + np.arange(size), len(policies) - 1)
+    # Samples in that order stand one after the other, with a gap where a policy's row ends.
+    gaps = np.arange(0, n_policies * size, size) - counts.cumsum() + counts
+    place = np.arange(len(policies)) + gaps.repeat(counts)
+    sample = np.zeros(n_policies * size, dtype=np.int64)
+    sample[place] = order
     slot = np.empty_like(order)
-    slot[order] = np.arange(len(policies)) + (np.arange(n_policies) * size - start)[policies[order]]
-    return Groups(torch.from_numpy(order[shown.ravel()]), torch.from_numpy(slot), n_policies, size, None)
+    slot[order] = place
+    return Groups(torch.from_numpy(sample), torch.from_numpy(slot), n_policies, size, None)
 
 
 def group_in_blocks(policy: Tensor, n_policies: int) -> Groups:

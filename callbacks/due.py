@@ -40,6 +40,6 @@ def log_picture(trainer: Trainer, module: TeammateGenerator, name: str, figure: 
     """
     for logger in trainer.loggers:
         if isinstance(logger, TensorBoardLogger):
-            logger.experiment.add_image(name, as_image(figure), module.env_steps, dataformats="HWC")
+            logger.experiment.add_image(name, as_image(figure, name), module.env_steps, dataformats="HWC")
     del figure
     gc.collect()
