@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -118,14 +119,25 @@ class TeammateGenerator(LightningModule):
         self.objective.observe(rollout, progress)
         losses = self.losses(rollout, entropy_weight)
         total = torch.stack(list(losses.values())).sum()
-        # Off the CPU, looking would stall the queue: there it is done with the logs, and before a checkpoint.
-        if total.device.type == "cpu" or batch_idx % self.trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
+        if self.looks_now():
             check_losses(losses, total, self.env_steps)
         self.env_steps += rollout.numel() * self.trainer.world_size
-        if batch_idx % self.trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
+        if self.logs_now():
             self.write({f"loss/{name}": loss.detach() for name, loss in losses.items()})
             self.write({f"objective/{name}": value for name, value in self.objective.scalars().items()})
         return total
+
+    def logs_now(self) -> bool:
+        """Whether this update is one of those that are logged."""
+        return bool(self.trainer.fit_loop.batch_idx % self.trainer.log_every_n_steps == 0)  # type: ignore[attr-defined]
+
+    def looks_now(self) -> bool:
+        """Whether to look for numbers that are not finite.
+
+        Off the CPU, looking at every update would stall the queue: there it is done with the logs, and before a
+        checkpoint.
+        """
+        return self.device.type == "cpu" or self.logs_now()
 
     def write(self, metrics: dict[str, Any]) -> None:
         """Log against environment steps: updates mean different things for different numbers of rows."""
@@ -141,6 +153,11 @@ class TeammateGenerator(LightningModule):
         with torch.no_grad():
             torch._foreach_lerp_(list(self.target_critic.parameters()), list(self.critic.parameters()), self.tau)
         self.objective.after_update()
+
+    def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
+        """Look at the gradients before they are clipped, which would hide infinite ones."""
+        if self.looks_now():
+            check_gradients(optimizer, self, self.env_steps)
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """Adam on everything that learns; the objective's own parameters with its own settings."""
@@ -163,6 +180,8 @@ class TeammateGenerator(LightningModule):
 class NotFinite(RuntimeError):
     """Training has come apart: what is not a number, and where."""
 
+    checkpoint: Path | None = None  # the last good one
+
 
 def check_losses(losses: Mapping[str, Tensor], total: Tensor, env_steps: int) -> None:
     """Stop before a loss that is infinite or not a number, and so their total, reaches the weights."""
@@ -170,6 +189,16 @@ def check_losses(losses: Mapping[str, Tensor], total: Tensor, env_steps: int) ->
         wrong = {name: loss for name, loss in losses.items() if not loss.isfinite()} or {"all together": total}
         values = ", ".join(f"{name} is {float(loss)}" for name, loss in wrong.items())
         raise NotFinite(f"after {env_steps:,} steps the loss of {values}")
+
+
+def check_gradients(optimizer: torch.optim.Optimizer, module: nn.Module, env_steps: int) -> None:
+    """Stop before a gradient that is infinite or not a number reaches the weights."""
+    learning = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+    if not nn.utils.get_total_norm(learning).isfinite():
+        gradients = {name: p.grad for name, p in module.named_parameters() if p.grad is not None}
+        wrong = [name for name, gradient in gradients.items() if not gradient.isfinite().all()]
+        if wrong:  # if none, they are finite but for their squares
+            raise NotFinite(f"after {env_steps:,} steps the gradient of {', '.join(wrong)} is not finite")
 
 
 def check_finite(module: nn.Module) -> None:

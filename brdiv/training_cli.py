@@ -271,17 +271,21 @@ def fit(arguments: list[str]) -> None:
     except (CheckpointError, OSError) as error:
         fail(error)
     except NotFinite as error:
-        fail(f"{error}; stopped. The last checkpoints are good: go on with --ckpt_path last and a lower learning_rate")
+        good = error.checkpoint
+        hint = f"the last good checkpoint is {good}: {how_to_go_on(good)} and a lower learning_rate" if good else ""
+        fail(f"{error}; {hint or 'stopped before there was a checkpoint'}")
     except RunStopped as stop:
         leave_process_group()
         if stop.path is not None:
-            folder = stop.path.parent.parent
-            print(f"\n{stop}; saved as {stop.path}", file=sys.stderr)
-            print(
-                f"go on with  brdiv fit --config {folder}/config.yaml --run {folder} --ckpt_path last", file=sys.stderr
-            )
+            print(f"\n{stop}; saved as {stop.path}\n{how_to_go_on(stop.path)}", file=sys.stderr)
         sys.exit(128 + stop.signum)
     leave_process_group()
+
+
+def how_to_go_on(checkpoint: Path) -> str:
+    """The command that continues a run from its newest checkpoint."""
+    folder = checkpoint.parent.parent
+    return f"go on with  brdiv fit --config {folder}/config.yaml --run {folder} --ckpt_path last"
 
 
 def leave_process_group() -> None:

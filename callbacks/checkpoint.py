@@ -14,7 +14,7 @@ from lightning import Trainer
 from lightning.pytorch.callbacks import Checkpoint
 from torch import distributed
 
-from brdiv.module import TeammateGenerator, check_finite
+from brdiv.module import NotFinite, TeammateGenerator, check_finite
 
 from .cross_play import CrossPlay
 from .due import Due, check_least
@@ -55,6 +55,7 @@ class Checkpoints(Checkpoint):
         self.keep = keep
         self.due = Due(every)
         self.best = -float("inf")
+        self.newest: Path | None = None
         self.saved_at = time.monotonic()
         self.asked_to_stop = 0
         self.handlers: dict[signal.Signals, Any] = {}
@@ -70,6 +71,7 @@ class Checkpoints(Checkpoint):
     def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Start the clock, and listen to Ctrl-C and SIGTERM: they stop the run after the update it is in."""
         self.saved_at = time.monotonic()
+        self.newest = Path(trainer.ckpt_path) if trainer.ckpt_path else None
         self.due.start_from(module.env_steps)
         # Asked on all ranks: they agree on it together.
         folder = Path(trainer.log_dir or trainer.default_root_dir, FOLDER)
@@ -109,7 +111,7 @@ class Checkpoints(Checkpoint):
             self.save(trainer, BEST)
         if last or stop or by_clock or self.due.reached(module.env_steps):
             path = self.save(trainer, f"step_{module.env_steps:012}.ckpt")
-            self.saved_at = time.monotonic()
+            self.newest, self.saved_at = path, time.monotonic()
             self.due.start_from(module.env_steps)
             self.prune(trainer, path)
             if stop and not last:
@@ -168,5 +170,7 @@ class Checkpoints(Checkpoint):
         self.release()
 
     def on_exception(self, trainer: Trainer, module: TeammateGenerator, exception: BaseException) -> None:
-        """Stop listening."""
+        """Stop listening; where training came apart, say from where it can go on."""
         self.release()
+        if isinstance(exception, NotFinite):
+            exception.checkpoint = self.newest

@@ -232,12 +232,32 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_good_checkpoi
     assert sorted(path.name for path in (tmp_path / "run" / "checkpoints").iterdir())[-1] == "step_000000000512.ckpt"
 
 
-def test_gradients_that_are_no_numbers_stop_the_run(tmp_path, monkeypatch, capsys):
+def test_infinite_gradients_stop_the_run_though_clipping_would_hide_them(tmp_path, monkeypatch, capsys):
+    step = TeammateGenerator.training_step
+
+    def poisoned(self, rollout, batch_idx):
+        loss = step(self, rollout, batch_idx)
+        if batch_idx == 3:
+            weight = self.population.layers[0].weight
+            # The value is 0, the slope infinite.
+            loss = loss + (weight[0, 0, 0] - weight[0, 0, 0].detach()).abs().sqrt()
+        return loss
+
+    monkeypatch.setattr(TeammateGenerator, "training_step", poisoned)
+    with pytest.raises(SystemExit) as stop:
+        whole_run(tmp_path / "run")
+    assert stop.value.code == 2
+    line = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "the gradient of population.layers.0.weight is not finite" in line
+    assert f"last good checkpoint is {tmp_path}/run/checkpoints/step_000000000256.ckpt" in line
+
+
+def test_weights_that_are_no_numbers_are_not_saved(tmp_path, monkeypatch, capsys):
     step = TeammateGenerator.optimizer_step
 
     def poisoned(self, *args, **kwargs):
         step(self, *args, **kwargs)
-        if self.env_steps == 3 * UPDATE:
+        if self.env_steps == 4 * UPDATE:
             with torch.no_grad():
                 self.population.layers[0].weight[0, 0, 0] = float("inf")
 
@@ -245,7 +265,8 @@ def test_gradients_that_are_no_numbers_stop_the_run(tmp_path, monkeypatch, capsy
     with pytest.raises(SystemExit) as stop:
         whole_run(tmp_path / "run")
     assert stop.value.code == 2
-    assert "384 steps" in capsys.readouterr().err
+    assert "weights population.layers.0.weight are not finite" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "run" / "checkpoints").iterdir()] == ["step_000000000256.ckpt"]
 
 
 def test_going_back_sets_later_checkpoints_aside(tmp_path):
