@@ -1,4 +1,4 @@
-"""Going on with a run that was stopped: which checkpoint, which folder."""
+"""Going on with a run that was stopped: which checkpoint, and does it fit."""
 
 import zipfile
 from pathlib import Path
@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 from torch import nn
+
+from brdiv.folders import newest_folder
 
 
 class CheckpointFileError(ValueError):
@@ -43,16 +45,6 @@ def find_checkpoint(wanted: str, run: Path | None, default: Path) -> tuple[Path,
         else:
             return path, folder
     raise CheckpointFileError("; ".join(complaints))
-
-
-def newest_folder(default: Path) -> Path | None:
-    """Find the last of the folders that runs of one name were given: name, name-2, name-3, ..."""
-    found, number = None, 1
-    folder = default
-    while folder.is_dir():
-        found, number = folder, number + 1
-        folder = default.with_name(f"{default.name}-{number}")
-    return found
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from brdiv.cli import fail
 from brdiv.configs import find_config
 from brdiv.data import RolloutData
 from brdiv.envs import Task
+from brdiv.folders import claim_folder, how_to_go_on, is_first_process
 from brdiv.module import NotFinite, TeammateGenerator
 from brdiv.objectives import Objective
 from brdiv.resume import CheckpointFileError, check_fits, check_stream, find_checkpoint, read_checkpoint
@@ -184,7 +185,6 @@ class TrainingCLI(LightningCLI):
             done, planned = self.continued["env_steps"], self.datamodule.planned_steps(self.trainer.world_size)
             if done >= planned:
                 self.parser.error(f"ckpt_path: the run is over, {done:,} of {planned:,} steps; set data.steps higher")
-
         # What is loaded by now stays: not searched for garbage again and again, it makes letting go of figures cheap.
         gc.collect()
         gc.freeze()
@@ -210,12 +210,6 @@ def class_name(setting: Any) -> str:
     return str(setting.class_path).rpartition(".")[-1]
 
 
-def is_first_process() -> bool:
-    """Whether this process is the only one, or the first of a run: by what Lightning, torchrun and SLURM set."""
-    names = ("RANK", "LOCAL_RANK", "NODE_RANK", "GROUP_RANK", "SLURM_PROCID")
-    return all(os.environ.get(name, "0") == "0" for name in names)
-
-
 def check_strategy(parser: LightningArgumentParser, strategy: Any) -> None:
     """Refuse strategies that would not do what they say with this model."""
     name = strategy if isinstance(strategy, str) else class_name(strategy)
@@ -230,25 +224,6 @@ def default_folder(config: Any) -> Path:
     """Name the folder of a run after what it trains."""
     name = f"{class_name(config.data.game)}-{class_name(config.model.objective)}-seed{config.seed_everything}"
     return Path("runs", name.lower())
-
-
-def claim_folder(wanted: Path | None, default: Path) -> Path:
-    """Create the run's folder. Creating is atomic, so two runs that start at once never share one."""
-    if wanted is not None:
-        if wanted.exists() and any(wanted.iterdir()):
-            raise ValueError(f"run folder {wanted} exists and is not empty; choose another")
-        wanted.mkdir(parents=True, exist_ok=True)
-        return wanted
-    default.parent.mkdir(parents=True, exist_ok=True)
-    number = 1
-    while True:
-        folder = default if number == 1 else default.with_name(f"{default.name}-{number}")
-        try:
-            folder.mkdir()
-        except FileExistsError:
-            number += 1
-        else:
-            return folder
 
 
 def with_shipped_configs(arguments: list[str]) -> list[str]:
@@ -280,12 +255,6 @@ def fit(arguments: list[str]) -> None:
             print(f"\n{stop}; saved as {stop.path}\n{how_to_go_on(stop.path)}", file=sys.stderr)
         sys.exit(128 + stop.signum)
     leave_process_group()
-
-
-def how_to_go_on(checkpoint: Path) -> str:
-    """The command that continues a run from its newest checkpoint."""
-    folder = checkpoint.parent.parent
-    return f"go on with  brdiv fit --config {folder}/config.yaml --run {folder} --ckpt_path last"
 
 
 def leave_process_group() -> None:
