@@ -251,7 +251,7 @@ def fit(arguments: list[str]) -> None:
         fail(f"{error}; {hint or 'stopped before there was a checkpoint'}")
     except RunStopped as stop:
         leave_process_group()
-        if stop.path is not None:
+        if stop.path is not None and is_first_process():
             print(f"\n{stop}; saved as {stop.path}\n{how_to_go_on(stop.path)}", file=sys.stderr)
         sys.exit(128 + stop.signum)
     leave_process_group()

@@ -21,6 +21,7 @@ from .due import Due, check_least
 
 FOLDER = "checkpoints"
 BEST = "best.ckpt"
+UNPUBLISHED = ".part"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -40,7 +41,8 @@ class CheckpointError(RuntimeError):
 class Checkpoints(Checkpoint):
     """Writes `checkpoints/step_<N>.ckpt` every so many steps or minutes, and when the run is asked to stop.
 
-    A file appears under its name only once it is whole, so being killed while writing costs nothing.
+    A file appears under its name only once it is whole, so being killed while writing costs nothing. The last one of a
+    run appears when everything else is written too: a run that has it needs nothing more.
 
     Args:
         every: Environment steps between two checkpoints; 0 goes by the clock alone.
@@ -56,6 +58,7 @@ class Checkpoints(Checkpoint):
         self.due = Due(every)
         self.best = -float("inf")
         self.newest: Path | None = None
+        self.last: Path | None = None  # of a run that has learned all it will, but has not written all it should
         self.saved_at = time.monotonic()
         self.asked_to_stop = 0
         self.handlers: dict[signal.Signals, Any] = {}
@@ -103,18 +106,20 @@ class Checkpoints(Checkpoint):
         self, trainer: Trainer, module: TeammateGenerator, outputs: object, batch: object, batch_idx: int
     ) -> None:
         """Save when due, when the population is better than ever, and when asked to stop."""
-        last = batch_idx + 1 == trainer.num_training_batches
         by_clock, stop = self.agree(trainer, batch_idx)
         better = self.better_than_ever(trainer, module)
         if better is not None:  # first, so that the next checkpoint knows it
             self.best = better
             self.save(trainer, BEST)
-        if last or stop or by_clock or self.due.reached(module.env_steps):
-            path = self.save(trainer, f"step_{module.env_steps:012}.ckpt")
-            self.newest, self.saved_at = path, time.monotonic()
+        name = f"step_{module.env_steps:012}.ckpt"
+        if batch_idx + 1 == trainer.num_training_batches:
+            self.last = self.write(trainer, name)
+        elif stop or by_clock or self.due.reached(module.env_steps):
+            path = self.save(trainer, name)
+            self.saved_at = time.monotonic()
             self.due.start_from(module.env_steps)
             self.prune(trainer, path)
-            if stop and not last:
+            if stop:
                 raise RunStopped(stop, path)
 
     def agree(self, trainer: Trainer, batch_idx: int) -> tuple[bool, int]:
@@ -139,9 +144,13 @@ class Checkpoints(Checkpoint):
 
     def save(self, trainer: Trainer, name: str) -> Path:
         """Write a checkpoint whole or not at all; all ranks take part."""
+        return self.publish(trainer, self.write(trainer, name))
+
+    def write(self, trainer: Trainer, name: str) -> Path:
+        """Write a checkpoint that does not count yet, and say what it will be called."""
         check_finite(trainer.lightning_module)
         path = Path(trainer.log_dir or trainer.default_root_dir, FOLDER, name)
-        part = path.with_suffix(".part")
+        part = path.with_suffix(UNPUBLISHED)
         try:
             for logger in trainer.loggers:  # what was logged so far must not be lost if what was learned is kept
                 with suppress(AttributeError):
@@ -150,13 +159,19 @@ class Checkpoints(Checkpoint):
             if trainer.is_global_zero:
                 with part.open("rb") as file:
                     os.fsync(file.fileno())
-                part.replace(path)
         except (OSError, RuntimeError) as error:
             with suppress(OSError):
                 part.unlink()
             raise CheckpointError(
                 f"checkpoint {path} could not be written: {error}; earlier ones are intact"
             ) from error
+        return path
+
+    def publish(self, trainer: Trainer, path: Path) -> Path:
+        """Let a written checkpoint count, from one moment to the next."""
+        if trainer.is_global_zero:
+            path.with_suffix(UNPUBLISHED).replace(path)
+        self.newest = path
         return path
 
     def prune(self, trainer: Trainer, newest: Path) -> None:
@@ -166,7 +181,9 @@ class Checkpoints(Checkpoint):
                 old.unlink()
 
     def on_train_end(self, trainer: Trainer, module: TeammateGenerator) -> None:
-        """Stop listening."""
+        """Let the last checkpoint count, and stop listening. All other callbacks have ended by now."""
+        if self.last is not None:
+            self.prune(trainer, self.publish(trainer, self.last))
         self.release()
 
     def on_exception(self, trainer: Trainer, module: TeammateGenerator, exception: BaseException) -> None:

@@ -17,8 +17,8 @@ import torch
 from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-SETTINGS = ["--config", "reaching", "--model.hidden", "[64,64]", "--data.steps", "1_000_000", "--threads", "1"]
-SETTINGS += ["--checkpoints.every", "20_000", "--cross_play.every", "50_000", "--cross_play.episodes", "2"]
+SETTINGS = ["--config", "reaching", "--model.hidden", "[64,64]", "--data.steps", "6_000_000", "--threads", "1"]
+SETTINGS += ["--checkpoints.every", "20_000", "--cross_play.every", "100_000", "--cross_play.episodes", "2"]
 SETTINGS += ["--cross_play.final_episodes", "2", "--plastic.every", "0", "--plastic.episodes", "1"]
 
 
@@ -51,7 +51,8 @@ def main() -> None:
         whole, killed = Path(folder, "whole"), Path(folder, "killed")
         began = time.monotonic()
         assert start(whole).wait() == 0
-        print(f"the whole run took {time.monotonic() - began:.0f} s", flush=True)
+        whole_time = time.monotonic() - began
+        print(f"the whole run took {whole_time:.0f} s", flush=True)
         kills = 0
         while kills < options.kills:
             going_on = list(killed.glob("checkpoints/step_*.ckpt"))
@@ -63,7 +64,7 @@ def main() -> None:
             while not hurry and process.poll() is None and not started(killed, logs, bool(going_on)):
                 time.sleep(0.01)
             try:
-                code = process.wait(luck.uniform(0.0, 3.0))
+                code = process.wait(luck.uniform(0.0, 1.2 * whole_time / options.kills))
             except subprocess.TimeoutExpired:
                 process.send_signal(signal.SIGKILL)
                 process.wait()

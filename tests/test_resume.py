@@ -112,6 +112,24 @@ def test_a_damaged_newest_checkpoint_is_passed_over(tmp_path):
     assert_same_population(run, again)
 
 
+def test_a_run_that_ends_before_its_last_picture_is_drawn_can_still_be_finished(tmp_path, monkeypatch):
+    options = ["--cross_play.every", str(3 * UPDATE), "--cross_play.episodes", "2"]
+    run = whole_run(tmp_path / "whole", *options)
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("brdiv.callbacks.cross_play.print_cross_play", killed)
+        with pytest.raises((KeyboardInterrupt, SystemExit)):
+            whole_run(tmp_path / "killed", *options)
+    go_on(tmp_path / "killed")
+    assert_same_population(run, tmp_path / "killed")
+    assert (tmp_path / "killed" / "cross_play.csv").read_text() == (run / "cross_play.csv").read_text()
+    names = [sorted(path.name for path in (r / "checkpoints").iterdir()) for r in (run, tmp_path / "killed")]
+    assert names[0] == names[1]
+
+
 def test_a_run_without_a_folder_name_is_found_by_what_it_trains(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     small = ["--config", "reaching", "--data.steps", str(1280 * 3), "--checkpoints.every", "1280"]
