@@ -90,12 +90,13 @@ class CrossPlay(Callback):
 
 
 def drop_rows(path: Path, after: int) -> None:
-    """Remove what a CSV file says of steps beyond ``after``, or of measurements that were cut off in the middle."""
+    """Remove what a CSV file says of steps beyond ``after``, and lines that are damaged."""
     if not path.exists():
         return
-    with path.open(newline="") as file:
-        rows = list(csv.reader(file))
-    kept = rows[:1] + [row for row in rows[1:] if len(row) == len(FIELDS) and int(row[0]) <= after]
+    with path.open(newline="", errors="replace") as file:
+        rows = [line.rstrip("\r\n").split(",") for line in file]
+    whole = [row for row in rows if len(row) == len(FIELDS) and row[0].isdecimal()]
+    kept = [FIELDS, *(row for row in whole if int(row[0]) <= after)]
     part = path.with_suffix(".part")
     with part.open("w", newline="") as file:
         csv.writer(file).writerows(kept)

@@ -15,6 +15,8 @@ from torch.nn.parallel import DistributedDataParallel
 from brdiv.cli import main
 from brdiv.module import TeammateGenerator
 from brdiv.objectives import LBRDiv
+from brdiv.populations import load_population
+from brdiv.resume import read_checkpoint
 from tests.objectives.rollouts import random_rollout
 from tests.test_resume import assert_same_population, killed_after
 
@@ -126,6 +128,49 @@ def test_torchrun_starts_the_processes_as_well(tmp_path):
     assert [(tmp_path / f"left{rank}.txt").read_text() for rank in range(2)] == ["True", "True"]
 
 
+def test_slurm_starts_the_processes_as_well(tmp_path):
+    """Two tasks on two nodes, as srun would start them, but both here."""
+    slurm = {"SLURM_NTASKS": "2", "SLURM_NTASKS_PER_NODE": "1", "SLURM_NNODES": "2", "SLURM_JOB_ID": "1"}
+    slurm |= {"SLURM_JOB_NAME": "train", "SLURM_NODELIST": "localhost", "SLURM_LOCALID": "0"}
+    slurm |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29518"}
+    nodes = ["--trainer.accelerator", "cpu", "--trainer.strategy", "ddp", "--trainer.devices", "1", "--threads", "1"]
+    nodes += ["--trainer.num_nodes", "2", *SMALL, "--data.steps", str(UPDATE * 3), "--run", "run"]
+    tasks = [
+        brdiv(tmp_path, "fit", "--config", "reaching", *nodes, env={**os.environ, **slurm, **own})
+        for own in ({"SLURM_PROCID": str(rank), "SLURM_NODEID": str(rank)} for rank in range(2))
+    ]
+    said = [finish(task) for task in tasks]
+    assert [out.count("mean diagonal") for out in said] == [1, 0]
+    about = load_population(tmp_path / "run" / "population.safetensors").about
+    assert about["steps"] == UPDATE * 3
+    assert len(list((tmp_path / "run").glob("events.out.tfevents*"))) == 1
+
+
+def test_asked_to_stop_all_processes_save_one_checkpoint_and_say_once_how_to_go_on(tmp_path):
+    options = [*TWO, *SMALL, "--data.steps", "50_000_000", "--checkpoints.every", str(UPDATE * 5), "--run", "run"]
+    process = brdiv(tmp_path, "fit", "--config", "reaching", *options, start_new_session=True)
+    try:
+        wait_for_a_checkpoint(process, tmp_path / "run")
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=60)
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 128 + signal.SIGTERM, out
+    assert out.count("go on with  brdiv fit") == 1
+    saved = out.split("saved as ")[1].split()[0]
+    assert read_checkpoint(tmp_path / saved)["env_steps"] % UPDATE == 0
+
+
+def wait_for_a_checkpoint(process, run, seconds=200):
+    """Wait until a run has begun to train in earnest."""
+    deadline = time.monotonic() + seconds
+    while not list(run.glob("checkpoints/step_*.ckpt")):
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+
+
 def child_of(process, deadline):
     """The pid of the other rank, once both are training."""
     while time.monotonic() < deadline:
@@ -140,13 +185,9 @@ def child_of(process, deadline):
 def test_when_one_process_dies_the_other_soon_stops_with_an_error(victim, tmp_path):
     options = [*TWO, *SMALL, "--data.steps", "50_000_000", "--checkpoints.every", str(UPDATE * 5), "--run", "run"]
     process = brdiv(tmp_path, "fit", "--config", "reaching", *options, start_new_session=True)
-    deadline = time.monotonic() + 200
     try:
-        child = child_of(process, deadline)
-        while not list((tmp_path / "run").glob("checkpoints/step_*")):
-            assert process.poll() is None, process.communicate()[0]
-            assert time.monotonic() < deadline
-            time.sleep(0.2)
+        child = child_of(process, time.monotonic() + 200)
+        wait_for_a_checkpoint(process, tmp_path / "run")
         os.kill(process.pid if victim == "first" else child, signal.SIGKILL)
         began = time.monotonic()
         if victim == "second":

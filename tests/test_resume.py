@@ -81,6 +81,28 @@ def test_logs_have_every_step_once(tmp_path):
     assert len(ours["loss/actor"]) == 6
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data + b"768,1,1,0.",
+        lambda data: data + b"\x00\xff\xfe" * 50,
+        lambda data: data + b'"768,1,1\n',
+        lambda data: data + b"later,1,1,0.5,3,2\n",
+        lambda data: b"",
+        lambda data: b"\xff" + data,
+    ],
+    ids=["cut", "binary", "quote", "no number", "empty", "header flipped"],
+)
+def test_a_damaged_table_does_not_keep_a_run_from_going_on(damage, tmp_path):
+    options = ["--cross_play.every", str(3 * UPDATE), "--cross_play.episodes", "2"]
+    run = whole_run(tmp_path / "whole", *options)
+    table = (run / "cross_play.csv").read_bytes()
+    again = killed_after(run, 2 * UPDATE, tmp_path / "killed")
+    (again / "cross_play.csv").write_bytes(damage(table))
+    go_on(again)
+    assert (again / "cross_play.csv").read_bytes() == table
+
+
 def complaint(capsys, *arguments):
     with pytest.raises(SystemExit) as stop:
         main(["fit", "--config", "reaching", *arguments])
