@@ -328,7 +328,7 @@ def bench(arguments: list[str]) -> None:
     parser.add_argument("--updates", type=int, default=200, help="updates to time in each repeat, in stretches of 20")
     parser.add_argument("--repeats", type=int, default=3, help="repeats, of which the best counts")
     parser.add_argument("--rows", type=int, default=4096, help="without a config: rows stepped at once")
-    parser.add_argument("--scaling", type=Path, metavar="FOLDER", help="vary rows, types and threads; results go here")
+    parser.add_argument("--scaling", type=Path, metavar="FOLDER", help="vary rows, K and threads, 20 updates each")
     parser.add_argument("--threads", type=int, default=2, help="threads that torch may use")
     options, rest = parser.parse_known_args(arguments)
     for name in ("updates", "repeats", "rows", "threads"):

@@ -13,6 +13,9 @@ from torchrl.envs import EnvBase
 
 from brdiv.envs import TwoPlayerEnv
 
+PLAY_FORMAT = 1
+"""Counts up when what a checkpoint says of play can no longer be read, or would go on otherwise, than before."""
+
 Act = Callable[[Tensor, Tensor], Tensor]
 """Maps ``observation [B, 2, D]`` and ``ids [B, 2]`` to ``action [B, 2]``."""
 
@@ -99,7 +102,7 @@ class GameCollector(BaseCollector):
     def state_dict(self) -> OrderedDict[str, Any]:
         """Where play stands, in plain tensors."""
         now = None if self.now is None else {**self.now, "state": self.now["state"].to_dict()}
-        return OrderedDict(now=now, draws=self.env.draws())
+        return OrderedDict(format=PLAY_FORMAT, now=now, draws=self.env.draws())
 
     def load_state_dict(self, state_dict: OrderedDict[str, Any]) -> None:
         """Go on from there."""

@@ -1,4 +1,4 @@
-"""The stream of rollouts: one collector over self-play and cross-play rows, strictly on-policy."""
+"""The stream of rollouts: one collector over self-play and cross-play rows, on-policy unless told otherwise."""
 
 import copy
 from collections.abc import Iterator
@@ -59,7 +59,7 @@ class RolloutStream:
         return {"ranks": from_all_ranks(state)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Go on from there. Other people's environments can't be put back where they were: they start new episodes."""
+        """Go on from there. Other people's environments, and another process's, start new episodes."""
         ranks = state_dict["ranks"]
         rank, world = place()
         if len(ranks) != world:
@@ -67,7 +67,7 @@ class RolloutStream:
         state = ranks[rank]
         self.given = state["given"]
         self.generator.set_state(state["actions"].cpu())
-        if isinstance(self.collector, GameCollector):
+        if isinstance(self.collector, GameCollector) and "play" in state:
             self.collector.load_state_dict(state["play"])
         else:
             self.collector.set_seed(seeds([*self.seed, self.given])[0])

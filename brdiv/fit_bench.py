@@ -20,6 +20,7 @@ from lightning import Callback, LightningModule, Trainer
 
 from brdiv.bench import Floor, time_parts, timed
 from brdiv.callbacks import RunStopped
+from brdiv.cli import fail
 from brdiv.module import TeammateGenerator
 from brdiv.training_cli import TrainingCLI, build
 
@@ -97,6 +98,8 @@ def bench_training(arguments: list[str], updates: int, repeats: int, warm_up: in
     with tempfile.TemporaryDirectory() as folder:
         for repeat in range(repeats):
             cli = built(arguments, Path(folder, str(repeat)), updates + warm_up)
+            if cli.trainer.world_size > 1:
+                fail(f"{cli.trainer.world_size} devices: only one process can be measured")
             clock = Clock(warm_up)
             cli.trainer.callbacks.append(clock)  # type: ignore[attr-defined]
             try:

@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+CONTINUED = "config_from_"
+
 
 def claim_folder(wanted: Path | None, default: Path) -> Path:
     """Create the run's folder. Creating is atomic, so two runs that start at once never share one."""
@@ -43,6 +45,20 @@ def is_first_process() -> bool:
 
 
 def how_to_go_on(checkpoint: Path) -> str:
-    """The command that continues a run from its newest checkpoint."""
+    """The command that continues a run from a checkpoint, with the settings that it was made with."""
     folder = checkpoint.parent.parent
-    return f"go on with  brdiv fit --config {folder}/config.yaml --run {folder} --ckpt_path last"
+    which = "last" if checkpoint.name.startswith("step_") else checkpoint
+    return f"go on with  brdiv fit --config {config_of(checkpoint)} --run {folder} --ckpt_path {which}"
+
+
+def config_name(continued_from: int = 0) -> str:
+    """Name the settings of a run, or of its part from a step on."""
+    return f"{CONTINUED}{continued_from}.yaml" if continued_from else "config.yaml"
+
+
+def config_of(checkpoint: Path) -> Path:
+    """Find the settings that a checkpoint was made with: those that its run was last continued with, or began with."""
+    folder, step = checkpoint.parent.parent, checkpoint.stem.removeprefix("step_")
+    parts = [int(path.stem.removeprefix(CONTINUED)) for path in folder.glob(f"{CONTINUED}*.yaml")]
+    earlier = [part for part in parts if not step.isdecimal() or part <= int(step)]
+    return folder / config_name(max(earlier, default=0))

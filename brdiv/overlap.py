@@ -1,9 +1,11 @@
 """Collect the next window in a process of its own while this one learns: faster, and one update off-policy."""
 
+import atexit
 import copy
 import signal
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import Any
@@ -47,10 +49,12 @@ class OverlappedCollector(BaseCollector):
         """Start the process, and give window after window."""
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
-        # A daemon ends with this process, however that ends.
+        # It ends when this process does, however that ends, because then the pipe is closed. Python waits for it on
+        # the way out, so the pipe must be closed before that.
         self.worker = context.Process(target=work, args=(theirs, self.make, self.playing, self.seed), daemon=True)
         self.worker.start()
         theirs.close()
+        atexit.register(self.shutdown)
         try:
             self.request()
             buffers = self.receive()
@@ -69,23 +73,31 @@ class OverlappedCollector(BaseCollector):
         with torch.no_grad():
             for playing, learning in zip(self.playing.parameters(), self.population.parameters(), strict=True):
                 playing.copy_(learning)
-        self.connection.send(True)
+        with self.telling_of_its_death():
+            self.connection.send(True)
 
     def receive(self) -> Any:
         """Wait for a window, but not for a process that is gone."""
         assert self.connection is not None
         assert self.worker is not None
-        try:
+        with self.telling_of_its_death():
             while not self.connection.poll(1.0):
                 if not self.worker.is_alive():
                     raise EOFError
             answer, error = self.connection.recv()
-        except (EOFError, OSError):
-            self.worker.join(5)
-            raise RuntimeError(f"the collecting process died (exit code {self.worker.exitcode})") from None
         if error:
             raise RuntimeError(f"the collecting process failed:\n{error}")
         return answer
+
+    @contextmanager
+    def telling_of_its_death(self) -> Iterator[None]:
+        """Say so where the pipe is broken because the process at its other end is gone."""
+        try:
+            yield
+        except (EOFError, OSError):
+            assert self.worker is not None
+            self.worker.join(5)
+            raise RuntimeError(f"the collecting process died (exit code {self.worker.exitcode})") from None
 
     def set_seed(self, seed: int, static_seed: bool = False) -> int:
         """Seed the collector, before it starts."""
@@ -98,8 +110,9 @@ class OverlappedCollector(BaseCollector):
             self.connection.close()
             self.worker.join(timeout or 5)
             if self.worker.is_alive():
-                self.worker.terminate()
+                self.worker.kill()
         self.worker = self.connection = None
+        atexit.unregister(self.shutdown)
 
     def state_dict(self) -> Any:
         """Nothing that could be put back."""
@@ -111,7 +124,8 @@ class OverlappedCollector(BaseCollector):
 
 def work(connection: Connection, make: Make, population: Population, seed: list[int]) -> None:
     """Play a window whenever asked to, until the other end is closed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that learns to answer
+    for signum in (signal.SIGINT, signal.SIGTERM):  # often sent to all processes, but the one that learns answers them
+        signal.signal(signum, signal.SIG_IGN)
     torch.set_num_threads(1)
     try:
         windows = iter(make(population, seed))

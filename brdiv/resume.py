@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from brdiv.collect import PLAY_FORMAT
 from brdiv.folders import newest_folder
 
 
@@ -14,8 +15,8 @@ class CheckpointFileError(ValueError):
     """A checkpoint can't be used; the message says why in one line."""
 
 
-def find_checkpoint(wanted: str, run: Path | None, default: Path) -> tuple[Path, Path]:
-    """Find the checkpoint to go on from and the folder of its run.
+def find_checkpoint(wanted: str, run: Path | None, default: Path) -> tuple[Path, Path, dict[str, Any]]:
+    """Find the checkpoint to go on from, the folder of its run, and read it.
 
     ``wanted`` is a file, or `last` for the newest whole one of the folder ``run``; without that, of the newest folder
     named like ``default``.
@@ -29,7 +30,7 @@ def find_checkpoint(wanted: str, run: Path | None, default: Path) -> tuple[Path,
             raise CheckpointFileError(
                 f"{path} belongs to the run in {own}, not to {run}: leave --run out, or copy the run"
             )
-        return path, run or own
+        return path, run or own, read_checkpoint(path)
     folder = run or newest_folder(default)
     if folder is None or not folder.is_dir():
         raise CheckpointFileError(f"no run folder {folder or default} to go on with")
@@ -39,11 +40,9 @@ def find_checkpoint(wanted: str, run: Path | None, default: Path) -> tuple[Path,
     complaints = []
     for path in files:
         try:
-            read_checkpoint(path)
+            return path, folder, read_checkpoint(path)
         except CheckpointFileError as error:
             complaints.append(str(error))
-        else:
-            return path, folder
     raise CheckpointFileError("; ".join(complaints))
 
 
@@ -74,10 +73,11 @@ def check_stream(checkpoint: dict[str, Any], rows: int, window: int, processes: 
         (stream,) = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"]
         ranks = stream["ranks"]
         theirs = (ranks[0]["rows"], ranks[0]["window"], len(ranks))
-        if not {"now", "draws"} <= ranks[0].get("play", {"now": None, "draws": None}).keys():
-            raise KeyError("draws")
+        play_format = ranks[0].get("play", {"format": PLAY_FORMAT})["format"]
     except (KeyError, TypeError, ValueError, IndexError):
         raise CheckpointFileError(f"{path} doesn't say where its environments stood") from None
+    if play_format != PLAY_FORMAT:
+        raise CheckpointFileError(f"{path} was written by another version, which kept environments otherwise")
     names = ("rows a process", "steps a window", "processes")
     for name, there, here in zip(names, theirs, (rows, window, processes), strict=True):
         if there != here:

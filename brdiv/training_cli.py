@@ -32,10 +32,10 @@ from brdiv.cli import fail
 from brdiv.configs import find_config
 from brdiv.data import RolloutData
 from brdiv.envs import Task
-from brdiv.folders import claim_folder, how_to_go_on, is_first_process
+from brdiv.folders import claim_folder, config_name, how_to_go_on, is_first_process
 from brdiv.module import NotFinite, TeammateGenerator
 from brdiv.objectives import Objective
-from brdiv.resume import CheckpointFileError, check_fits, check_stream, find_checkpoint, read_checkpoint
+from brdiv.resume import CheckpointFileError, check_fits, check_stream, find_checkpoint
 
 
 def class_names(module: ModuleType, parent: type) -> list[str]:
@@ -114,6 +114,7 @@ class TrainingCLI(LightningCLI):
             self.parser.error(f"trainer.max_epochs is {config.trainer.max_epochs}: a run is one epoch; set data.steps")
         check_strategy(self.parser, config.trainer.strategy)
         torch.set_num_threads(config.threads)
+        os.environ.setdefault("OMP_NUM_THREADS", str(config.threads))  # without it, Lightning's DDP sets another number
         self.continued: dict[str, Any] | None = None
         if config.ckpt_path is not None:
             self.find_run_to_continue(config)
@@ -121,15 +122,14 @@ class TrainingCLI(LightningCLI):
     def find_run_to_continue(self, config: Any) -> None:
         """Look for the checkpoint and its folder, and check it, before anything is built."""
         try:
-            path, folder = find_checkpoint(
+            path, folder, self.continued = find_checkpoint(
                 str(config.ckpt_path), config.run and Path(config.run), default_folder(config)
             )
-            self.continued = read_checkpoint(path)
         except CheckpointFileError as error:
             self.parser.error(f"ckpt_path: {error}")
         config.ckpt_path, config.run, config.weights_only = str(path), str(folder), True
         # The config that the run began with stays as it is: it repeats the run from its first step.
-        name = f"config_from_{self.continued['env_steps']}.yaml"
+        name = config_name(self.continued["env_steps"])
         self.save_config_kwargs.update(config_filename=name, overwrite=True)
 
     def instantiate_classes(self) -> None:
@@ -251,7 +251,9 @@ def fit(arguments: list[str]) -> None:
         fail(f"{error}; {hint or 'stopped before there was a checkpoint'}")
     except RunStopped as stop:
         leave_process_group()
-        if stop.path is not None and is_first_process():
+        if not is_first_process():
+            return  # with an error code, it would have the first process ended before that has said what follows
+        if stop.path is not None:
             print(f"\n{stop}; saved as {stop.path}\n{how_to_go_on(stop.path)}", file=sys.stderr)
         sys.exit(128 + stop.signum)
     leave_process_group()

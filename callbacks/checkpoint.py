@@ -23,6 +23,7 @@ FOLDER = "checkpoints"
 BEST = "best.ckpt"
 UNPUBLISHED = ".part"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+ECHO = 2.0  # seconds in which a signal may arrive again because several programs pass it on
 
 
 class RunStopped(Exception):
@@ -60,7 +61,7 @@ class Checkpoints(Checkpoint):
         self.newest: Path | None = None
         self.last: Path | None = None  # of a run that has learned all it will, but has not written all it should
         self.saved_at = time.monotonic()
-        self.asked_to_stop = 0
+        self.asked_to_stop, self.asked_at = 0, 0.0
         self.handlers: dict[signal.Signals, Any] = {}
 
     def state_dict(self) -> dict[str, Any]:
@@ -90,11 +91,12 @@ class Checkpoints(Checkpoint):
                 path.rename(path.with_suffix(".abandoned"))
 
     def ask_to_stop(self, signum: int, frame: FrameType | None) -> None:
-        """Note it; whoever asks twice does not want to wait."""
-        if self.asked_to_stop:
+        """Note it; whoever asks again later does not want to wait."""
+        if not self.asked_to_stop:
+            self.asked_to_stop, self.asked_at = signum, time.monotonic()
+        elif time.monotonic() - self.asked_at > ECHO:
             self.release()
             raise KeyboardInterrupt
-        self.asked_to_stop = signum
 
     def release(self) -> None:
         """Give the signals back."""
@@ -112,10 +114,10 @@ class Checkpoints(Checkpoint):
             self.best = better
             self.save(trainer, BEST)
         name = f"step_{module.env_steps:012}.ckpt"
-        if batch_idx + 1 == trainer.num_training_batches:
+        if is_last(trainer, batch_idx):
             self.last = self.write(trainer, name)
         elif stop or by_clock or self.due.reached(module.env_steps):
-            path = self.save(trainer, name)
+            path = self.newest = self.save(trainer, name)
             self.saved_at = time.monotonic()
             self.due.start_from(module.env_steps)
             self.prune(trainer, path)
@@ -160,18 +162,22 @@ class Checkpoints(Checkpoint):
                 with part.open("rb") as file:
                     os.fsync(file.fileno())
         except (OSError, RuntimeError) as error:
-            with suppress(OSError):
-                part.unlink()
+            if trainer.is_global_zero:
+                with suppress(OSError):
+                    part.unlink()
             raise CheckpointError(
                 f"checkpoint {path} could not be written: {error}; earlier ones are intact"
             ) from error
         return path
 
     def publish(self, trainer: Trainer, path: Path) -> Path:
-        """Let a written checkpoint count, from one moment to the next."""
+        """Let a written checkpoint count, from one moment to the next.
+
+        Other ranks wait for that: one that leaves early would have the first ended before it is done.
+        """
         if trainer.is_global_zero:
             path.with_suffix(UNPUBLISHED).replace(path)
-        self.newest = path
+        trainer.strategy.barrier()
         return path
 
     def prune(self, trainer: Trainer, newest: Path) -> None:
@@ -191,3 +197,9 @@ class Checkpoints(Checkpoint):
         self.release()
         if isinstance(exception, NotFinite):
             exception.checkpoint = self.newest
+
+
+def is_last(trainer: Trainer, batch_idx: int) -> bool:
+    """Whether training ends with this update: by its budget, or by the Trainer's `max_steps` or `max_time`."""
+    by_budget = batch_idx + 1 == trainer.num_training_batches
+    return by_budget or trainer.should_stop or trainer.global_step == trainer.max_steps

@@ -40,6 +40,7 @@ def main() -> None:
         cli = build([*arguments, "--cross_play.final_episodes", "1"], run=False)
         memory = Memory()
         cli.trainer.callbacks.append(memory)
+        cli.before_fit()
         cli.trainer.fit(cli.model, datamodule=cli.datamodule)
     part = len(memory.bytes) // 5
     early, late = mean(memory.bytes[part : 2 * part]), mean(memory.bytes[-part:])

@@ -15,9 +15,9 @@ from torch.nn.parallel import DistributedDataParallel
 from brdiv.cli import main
 from brdiv.module import TeammateGenerator
 from brdiv.objectives import LBRDiv
-from brdiv.populations import load_population
 from brdiv.resume import read_checkpoint
 from tests.objectives.rollouts import random_rollout
+from tests.processes import alive, children, wait_for_a_checkpoint
 from tests.test_resume import assert_same_population, killed_after
 
 ROWS = 64  # of both processes together
@@ -74,7 +74,7 @@ class Digest(Callback):
         atexit.register(lambda: left.write_text(str(not torch.distributed.is_initialized())))
         weights = b"".join(p.detach().numpy().tobytes() for p in module.parameters())
         pathlib.Path(f"rank{trainer.global_rank}.txt").write_text(
-            f"{hashlib.sha256(weights).hexdigest()} {trainer.world_size} {module.env_steps}"
+            f"{hashlib.sha256(weights).hexdigest()} {trainer.world_size} {module.env_steps} {torch.get_num_threads()}"
         )
 """
 TWO = ["--trainer.accelerator", "cpu", "--trainer.strategy", "ddp", "--trainer.devices", "2", "--threads", "1"]
@@ -102,7 +102,7 @@ def test_a_run_on_two_processes_is_one_run_and_goes_on(tmp_path):
     out = finish(brdiv(tmp_path, "fit", "--config", "reaching", "--config", "methods/lbrdiv", *options))
     ranks = [(tmp_path / f"rank{rank}.txt").read_text().split() for rank in range(2)]
     assert ranks[0] == ranks[1]
-    assert ranks[0][1:] == ["2", str(UPDATE * 6)]
+    assert ranks[0][1:] == ["2", str(UPDATE * 6), "1"]
     assert out.count("mean diagonal") == 1
     (run,) = (tmp_path / "runs").iterdir()
     assert len(list(run.glob("events.out.tfevents*"))) == 1
@@ -122,7 +122,7 @@ def test_torchrun_starts_the_processes_as_well(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     ranks = [(tmp_path / f"rank{rank}.txt").read_text().split() for rank in range(2)]
     assert ranks[0] == ranks[1]
-    assert ranks[0][1:] == ["2", str(UPDATE * 3)]
+    assert ranks[0][1:] == ["2", str(UPDATE * 3), "1"]
     assert (tmp_path / "run" / "population.safetensors").exists()
     # A process that shuts down with gloo's threads still about is aborted, rarely: so it must not.
     assert [(tmp_path / f"left{rank}.txt").read_text() for rank in range(2)] == ["True", "True"]
@@ -135,14 +135,18 @@ def test_slurm_starts_the_processes_as_well(tmp_path):
     slurm |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29518"}
     nodes = ["--trainer.accelerator", "cpu", "--trainer.strategy", "ddp", "--trainer.devices", "1", "--threads", "1"]
     nodes += ["--trainer.num_nodes", "2", *SMALL, "--data.steps", str(UPDATE * 3), "--run", "run"]
+    (tmp_path / "watching.py").write_text(WATCH)
+    nodes += ["--trainer.callbacks+=watching.Digest"]
     tasks = [
         brdiv(tmp_path, "fit", "--config", "reaching", *nodes, env={**os.environ, **slurm, **own})
         for own in ({"SLURM_PROCID": str(rank), "SLURM_NODEID": str(rank)} for rank in range(2))
     ]
     said = [finish(task) for task in tasks]
     assert [out.count("mean diagonal") for out in said] == [1, 0]
-    about = load_population(tmp_path / "run" / "population.safetensors").about
-    assert about["steps"] == UPDATE * 3
+    ranks = [(tmp_path / f"rank{rank}.txt").read_text().split() for rank in range(2)]
+    assert ranks[0] == ranks[1]
+    assert ranks[0][1:] == ["2", str(UPDATE * 3), "1"]
+    assert (tmp_path / "run" / "population.safetensors").exists()
     assert len(list((tmp_path / "run").glob("events.out.tfevents*"))) == 1
 
 
@@ -162,32 +166,13 @@ def test_asked_to_stop_all_processes_save_one_checkpoint_and_say_once_how_to_go_
     assert read_checkpoint(tmp_path / saved)["env_steps"] % UPDATE == 0
 
 
-def wait_for_a_checkpoint(process, run, seconds=200):
-    """Wait until a run has begun to train in earnest."""
-    deadline = time.monotonic() + seconds
-    while not list(run.glob("checkpoints/step_*.ckpt")):
-        assert process.poll() is None, process.communicate()[0]
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-
-
-def child_of(process, deadline):
-    """The pid of the other rank, once both are training."""
-    while time.monotonic() < deadline:
-        found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False).stdout
-        if found.split():
-            return int(found.split()[0])
-        time.sleep(0.2)
-    raise AssertionError("the second process never started")
-
-
 @pytest.mark.parametrize("victim", ["first", "second"])
 def test_when_one_process_dies_the_other_soon_stops_with_an_error(victim, tmp_path):
     options = [*TWO, *SMALL, "--data.steps", "50_000_000", "--checkpoints.every", str(UPDATE * 5), "--run", "run"]
     process = brdiv(tmp_path, "fit", "--config", "reaching", *options, start_new_session=True)
     try:
-        child = child_of(process, time.monotonic() + 200)
         wait_for_a_checkpoint(process, tmp_path / "run")
+        (child,) = children(process)
         os.kill(process.pid if victim == "first" else child, signal.SIGKILL)
         began = time.monotonic()
         if victim == "second":
@@ -200,15 +185,6 @@ def test_when_one_process_dies_the_other_soon_stops_with_an_error(victim, tmp_pa
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-
-
-def alive(pid):
-    """Whether a process runs: one that has ended, but is not yet collected, doesn't."""
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def test_strategies_that_do_not_fit_are_refused(capsys):

@@ -1,5 +1,7 @@
 import os
 import signal
+import subprocess
+import sys
 import time
 from functools import partial
 
@@ -12,6 +14,7 @@ from brdiv.envs import Gymnasium, Reaching
 from brdiv.nets import Population
 from brdiv.overlap import OverlappedCollector
 from brdiv.pairings import Pairing
+from tests.processes import alive, children, wait_for_a_checkpoint
 
 CPU = torch.device("cpu")
 make = partial(make_alone, Reaching(), Pairing(3, 2, 4), 5)
@@ -57,15 +60,33 @@ def test_a_window_stays_as_it_is_while_the_next_one_is_played():
     windows.close()
 
 
-def test_a_process_that_dies_ends_the_run_soon():
+@pytest.mark.parametrize("idle", [0.0, 0.5], ids=["at work", "waiting"])
+def test_a_process_that_dies_ends_the_run_soon(idle):
     collector = OverlappedCollector(make, population(), [7], CPU)
     windows = iter(collector)
     next(windows)
+    time.sleep(idle)
     os.kill(collector.worker.pid, signal.SIGKILL)
     began = time.monotonic()
     with pytest.raises(RuntimeError, match="died"):
         [next(windows) for _ in range(3)]
     assert time.monotonic() - began < 20
+
+
+def test_a_signal_to_all_processes_still_saves_a_checkpoint(tmp_path):
+    """As batch systems send it; the process that plays must not die of it before the one that learns has saved."""
+    command = [sys.executable, "-m", "brdiv", "fit", "--config", "reaching", "--data.overlap", "true"]
+    command += ["--run", str(tmp_path / "run"), "--checkpoints.every", "20_000", "--threads", "1"]
+    process = subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True)
+    wait_for_a_checkpoint(process, tmp_path / "run")
+    others = children(process)
+    assert others
+    os.killpg(process.pid, signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM, err
+    assert "go on with" in err
+    time.sleep(1.0)
+    assert not any(alive(pid) for pid in others)
 
 
 def fail(actor, seed):
@@ -82,8 +103,9 @@ def test_a_run_trains_and_goes_on(tmp_path, capsys):
     arguments += ["--model.hidden", "[8]", "--cross_play.final_episodes", "2", "--plastic.episodes", "1"]
     main([*arguments, "--data.steps", "12800"])
     main([*arguments, "--data.steps", "25600", "--ckpt_path", "last"])
+    main([*arguments, "--data.steps", "38400", "--ckpt_path", "last", "--data.overlap", "false"])
     assert (tmp_path / "run" / "population.safetensors").exists()
-    assert "25,600" in capsys.readouterr().out
+    assert "38,400" in capsys.readouterr().out
 
 
 def test_other_peoples_environments_are_refused():

@@ -19,7 +19,7 @@ ARROWS = {
     "envs": set(),
     "nets": set(),
     "objectives": {"metrics", "nets"},
-    "resume": {"folders"},
+    "resume": {"collect", "folders"},
     "folders": set(),
     "collect": {"envs"},
     "overlap": {"nets"},

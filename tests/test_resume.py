@@ -198,12 +198,21 @@ def of_another_version(data):
     """A checkpoint whose environments are told of in other words."""
     checkpoint = torch.load(io.BytesIO(data), weights_only=True)
     (stream,) = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"]
-    stream["ranks"][0]["play"]["generator"] = stream["ranks"][0]["play"].pop("draws")
+    stream["ranks"][0]["play"]["format"] += 1
+    return as_pickle(checkpoint)
+
+
+def without_play(data):
+    """A checkpoint that doesn't say in which words its environments are told of."""
+    checkpoint = torch.load(io.BytesIO(data), weights_only=True)
+    (stream,) = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"]
+    del stream["ranks"][0]["play"]["format"]
     return as_pickle(checkpoint)
 
 
 DAMAGE = {
     "another version": of_another_version,
+    "no version": without_play,
     "empty": lambda data: b"",
     "truncated": lambda data: data[: len(data) // 2],
     "cut by a byte": lambda data: data[:-1],

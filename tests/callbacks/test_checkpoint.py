@@ -45,6 +45,28 @@ def test_asked_to_stop_it_saves_itself_and_says_how_to_go_on(signum, tmp_path, m
     assert_same_population(whole, tmp_path / "run")
 
 
+def test_a_signal_that_is_passed_on_twice_is_one_request(monkeypatch):
+    checkpoints = Checkpoints()
+    now = [100.0]
+    monkeypatch.setattr("brdiv.callbacks.checkpoint.time.monotonic", lambda: now[0])
+    for now[0] in (100.0, 100.5, 101.9):
+        checkpoints.ask_to_stop(signal.SIGTERM, None)
+    assert checkpoints.asked_to_stop == signal.SIGTERM
+    now[0] = 105.0
+    with pytest.raises(KeyboardInterrupt):
+        checkpoints.ask_to_stop(signal.SIGTERM, None)
+
+
+def test_a_run_cut_short_by_the_trainer_can_go_on(tmp_path):
+    whole = whole_run(tmp_path / "whole")
+    options = ["--checkpoints.every", str(99 * UPDATE), "--trainer.max_steps", "3"]
+    run = train(tmp_path / "run", *options, steps=UPDATE * 6)
+    assert names(run) == [f"step_{3 * UPDATE:012}.ckpt"]
+    config = str(run / "config.yaml")
+    main(["fit", "--config", config, "--run", str(run), "--ckpt_path", "last", "--trainer.max_steps", "-1"])
+    assert_same_population(whole, run)
+
+
 def test_a_full_disk_is_told_in_one_line_and_leaves_earlier_checkpoints(tmp_path, monkeypatch, capsys):
     from lightning import Trainer
 
