@@ -9,15 +9,21 @@ from torch import Tensor
 
 from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
 
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 LAYOUTS: dict[tuple[Any, ...], list[Any]] = {}
 """Where the axes of figures stand that `as_image` has drawn, by kind and size."""
 
 
-def cross_play_heatmap(matrix: Tensor, title: str = "", names: Sequence[str] | None = None) -> Figure:
+def policy_name(number: int) -> str:
+    """Write pi^k, or pi^-k for a negative number. In plain letters: formulae take a third of drawing a matrix."""
+    return "\N{GREEK SMALL LETTER PI}" + str(number).translate(RAISED)
+
+
+def cross_play_heatmap(matrix: Tensor, title: str = "") -> Figure:
     """Draw a cross-play matrix ``[K, K]``: teammates down, best responses across, returns written in the cells."""
     values = matrix.cpu().numpy()
     n_types = len(values)
-    names = names or [str(k + 1) for k in range(n_types)]
     figure = Figure(figsize=(1.6 + 0.62 * n_types, 1.5 + 0.62 * n_types), layout="constrained")
     axes = figure.add_subplot()
     top = max(1.0, float(values.max()))
@@ -25,8 +31,8 @@ def cross_play_heatmap(matrix: Tensor, title: str = "", names: Sequence[str] | N
     for i, j in np.ndindex(values.shape):
         ink = "white" if values[i, j] < top / 2 else "black"
         axes.text(j, i, f"{values[i, j]:.2f}", ha="center", va="center", color=ink, fontsize=9)
-    axes.set_xticks(range(n_types), [f"$\\pi^{{-{name}}}$" for name in names])
-    axes.set_yticks(range(n_types), [f"$\\pi^{{{name}}}$" for name in names])
+    axes.set_xticks(range(n_types), [policy_name(-k - 1) for k in range(n_types)], fontsize=12)
+    axes.set_yticks(range(n_types), [policy_name(k + 1) for k in range(n_types)], fontsize=12)
     axes.set_xlabel("best response")
     axes.set_ylabel("teammate")
     summary = (
@@ -87,7 +93,7 @@ def belief_chart(beliefs: Sequence[Sequence[float]], title: str = "") -> Figure:
     figure = Figure(figsize=(5.2, 2.6), layout="constrained")
     axes = figure.add_subplot()
     for k, line in enumerate(values.T):
-        axes.plot(range(len(line)), line, marker=".", label=f"$\\pi^{{{k + 1}}}$")
+        axes.plot(range(len(line)), line, marker=".", label=policy_name(k + 1))
     axes.set_ylim(-0.02, 1.02)
     axes.set_xlabel("step")
     axes.set_ylabel("belief")
