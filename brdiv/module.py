@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -180,14 +179,12 @@ class TeammateGenerator(LightningModule):
 class NotFinite(RuntimeError):
     """Training has come apart: what is not a number, and where."""
 
-    checkpoint: Path | None = None  # the last good one
-
 
 def check_losses(losses: Mapping[str, Tensor], total: Tensor, env_steps: int) -> None:
     """Stop before a loss that is infinite or not a number, and so their total, reaches the weights."""
     if not total.isfinite():
         wrong = {name: loss for name, loss in losses.items() if not loss.isfinite()} or {"all together": total}
-        values = ", ".join(f"{name} is {float(loss)}" for name, loss in wrong.items())
+        values = ", ".join(f"{name} is {loss.item()}" for name, loss in wrong.items())
         raise NotFinite(f"after {env_steps:,} steps the loss of {values}")
 
 

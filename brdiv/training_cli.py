@@ -246,9 +246,7 @@ def fit(arguments: list[str]) -> None:
     except (CheckpointError, OSError) as error:
         fail(error)
     except NotFinite as error:
-        good = error.checkpoint
-        hint = f"the last good checkpoint is {good}: {how_to_go_on(good)} and a lower learning_rate" if good else ""
-        fail(f"{error}; {hint or 'stopped before there was a checkpoint'}")
+        fail("; ".join([f"{error}: a lower learning_rate may help", *notes(error)]))
     except RunStopped as stop:
         leave_process_group()
         if not is_first_process():
@@ -256,7 +254,22 @@ def fit(arguments: list[str]) -> None:
         if stop.path is not None:
             print(f"\n{stop}; saved as {stop.path}\n{how_to_go_on(stop.path)}", file=sys.stderr)
         sys.exit(128 + stop.signum)
+    except RuntimeError as error:
+        if not is_lost_connection(error):
+            raise
+        fail("; ".join(["another process of this run has ended; its own message says why", *notes(error)]))
     leave_process_group()
+
+
+def notes(error: BaseException) -> list[str]:
+    """What was noted with an error on its way here."""
+    return getattr(error, "__notes__", [])
+
+
+def is_lost_connection(error: RuntimeError) -> bool:
+    """Whether processes that learn together have lost each other. On CPUs there is no error of its own for that."""
+    distributed = torch.distributed.is_available() and torch.distributed.is_initialized()
+    return distributed and (isinstance(error, torch.distributed.DistError) or "gloo" in str(error))
 
 
 def leave_process_group() -> None:

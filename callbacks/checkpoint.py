@@ -14,7 +14,8 @@ from lightning import Trainer
 from lightning.pytorch.callbacks import Checkpoint
 from torch import distributed
 
-from brdiv.module import NotFinite, TeammateGenerator, check_finite
+from brdiv.folders import how_to_go_on
+from brdiv.module import TeammateGenerator, check_finite
 
 from .cross_play import CrossPlay
 from .due import Due, check_least
@@ -193,10 +194,10 @@ class Checkpoints(Checkpoint):
         self.release()
 
     def on_exception(self, trainer: Trainer, module: TeammateGenerator, exception: BaseException) -> None:
-        """Stop listening; where training came apart, say from where it can go on."""
+        """Stop listening, and note with whatever ended the run how it can go on."""
         self.release()
-        if isinstance(exception, NotFinite):
-            exception.checkpoint = self.newest
+        if self.newest is not None and not isinstance(exception, RunStopped):
+            exception.add_note(f"the last good checkpoint is {self.newest}: {how_to_go_on(self.newest)}")
 
 
 def is_last(trainer: Trainer, batch_idx: int) -> bool:

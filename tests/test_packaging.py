@@ -59,6 +59,7 @@ ARROWS = {
         "envs",
         "nets",
         "data",
+        "folders",
         "match",
         "module",
         "plastic",

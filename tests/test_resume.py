@@ -300,7 +300,22 @@ def test_infinite_gradients_stop_the_run_though_clipping_would_hide_them(tmp_pat
     assert stop.value.code == 2
     line = capsys.readouterr().err.strip().splitlines()[-1]
     assert "the gradient of population.layers.0.weight is not finite" in line
-    assert f"last good checkpoint is {tmp_path}/run/checkpoints/step_000000000256.ckpt" in line
+    assert f"last good checkpoint is {tmp_path}/run/checkpoints/step_000000000256.ckpt: go on with  brdiv fit" in line
+
+
+def test_whatever_ends_a_run_it_says_how_to_go_on(tmp_path, monkeypatch):
+    step = TeammateGenerator.training_step
+
+    def broken(self, rollout, batch_idx):
+        if batch_idx == 3:
+            raise ZeroDivisionError("a mistake of somebody's own")
+        return step(self, rollout, batch_idx)
+
+    monkeypatch.setattr(TeammateGenerator, "training_step", broken)
+    with pytest.raises(ZeroDivisionError) as caught:
+        whole_run(tmp_path / "run")
+    (note,) = caught.value.__notes__
+    assert "step_000000000256.ckpt: go on with  brdiv fit" in note
 
 
 def test_weights_that_are_no_numbers_are_not_saved(tmp_path, monkeypatch, capsys):
