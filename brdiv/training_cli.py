@@ -185,13 +185,9 @@ class TrainingCLI(LightningCLI):
             done, planned = self.continued["env_steps"], self.datamodule.planned_steps(self.trainer.world_size)
             if done >= planned:
                 self.parser.error(f"ckpt_path: the run is over, {done:,} of {planned:,} steps; set data.steps higher")
-        # What is loaded by now stays: not searched for garbage again and again, it makes letting go of figures cheap.
-        gc.collect()
-        gc.freeze()
 
     def after_fit(self) -> None:
         """Say where things are."""
-        gc.unfreeze()
         folder = self.trainer.log_dir and Path(self.trainer.log_dir)
         if folder is not None and self.trainer.is_global_zero:
             print(f"\npopulation  {folder}/{self.config.fit.export.name}")
@@ -285,6 +281,9 @@ def leave_process_group() -> None:
 def build(arguments: list[str], run: bool = True) -> TrainingCLI:
     """Parse arguments, build everything, and train unless told not to."""
     quieten()
+    if not gc.get_freeze_count():
+        # Libraries stay: not searched for garbage again and again, they make letting go of figures cheap.
+        gc.freeze()
     sys.path.insert(0, "")  # so that games and objectives of one's own are found where one stands
     try:
         args: ArgsType = with_shipped_configs(arguments)
