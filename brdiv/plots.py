@@ -16,7 +16,7 @@ LAYOUTS: dict[tuple[Any, ...], list[Any]] = {}
 
 
 def policy_name(number: int) -> str:
-    """Write pi^k, or pi^-k for a negative number. In plain letters: formulae take a third of drawing a matrix."""
+    """Write pi^k, or pi^-k for a negative number, in plain letters: formulae take longer to draw."""
     return "\N{GREEK SMALL LETTER PI}" + str(number).translate(RAISED)
 
 
