@@ -196,25 +196,21 @@ def as_pickle(value):
     return file.getvalue()
 
 
-def of_another_version(data):
+def with_other_play(change):
     """A checkpoint whose environments are told of in other words."""
-    checkpoint = torch.load(io.BytesIO(data), weights_only=True)
-    (stream,) = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"]
-    stream["ranks"][0]["play"]["format"] += 1
-    return as_pickle(checkpoint)
 
+    def damage(data):
+        checkpoint = torch.load(io.BytesIO(data), weights_only=True)
+        (stream,) = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"]
+        change(stream["ranks"][0]["play"])
+        return as_pickle(checkpoint)
 
-def without_play(data):
-    """A checkpoint that doesn't say in which words its environments are told of."""
-    checkpoint = torch.load(io.BytesIO(data), weights_only=True)
-    (stream,) = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"]
-    del stream["ranks"][0]["play"]["format"]
-    return as_pickle(checkpoint)
+    return damage
 
 
 DAMAGE = {
-    "another version": of_another_version,
-    "no version": without_play,
+    "another version": with_other_play(lambda play: play.update(format=play["format"] + 1)),
+    "no version": with_other_play(lambda play: play.pop("format")),
     "empty": lambda data: b"",
     "truncated": lambda data: data[: len(data) // 2],
     "cut by a byte": lambda data: data[:-1],
