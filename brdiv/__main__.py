@@ -1,5 +1,5 @@
 """`python -m brdiv` is the command `brdiv`."""
 
-from brdiv.cli import main
+from brdiv.commands import main
 
 main()

@@ -10,13 +10,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from brdiv.errors import UserError
+
 SEATS = 2
 
 
 def check_sizes(hidden: Sequence[int]) -> None:
     """Refuse layers without neurons before anything is built."""
     if not hidden or min(hidden) < 1:
-        raise ValueError(f"hidden is {list(hidden)}: give at least one layer, each of at least one neuron")
+        raise UserError(f"hidden is {list(hidden)}: give at least one layer, each of at least one neuron")
 
 
 class StackedLinear(nn.Module):

@@ -1,4 +1,4 @@
-"""Checkpoints: a run that is stopped, or killed, goes on from the last one as if nothing had happened."""
+"""Checkpoints: a run that is stopped, or killed, resumes from the last one as if nothing had happened."""
 
 import os
 import signal
@@ -14,14 +14,13 @@ from lightning import Trainer
 from lightning.pytorch.callbacks import Checkpoint
 from torch import distributed
 
-from brdiv.folders import how_to_go_on
-from brdiv.module import TeammateGenerator, check_finite
+from brdiv.errors import UserError
+from brdiv.runs import RunFolder
+from brdiv.training import TeammateGenerator, check_finite
 
 from .cross_play import CrossPlay
-from .due import Due, check_least
+from .every import EverySteps, check_least
 
-FOLDER = "checkpoints"
-BEST = "best.ckpt"
 UNPUBLISHED = ".part"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 ECHO = 2.0  # seconds in which a signal may arrive again because several programs pass it on
@@ -36,7 +35,7 @@ class RunStopped(Exception):
         self.path = path
 
 
-class CheckpointError(RuntimeError):
+class CheckpointError(UserError):
     """A checkpoint could not be written."""
 
 
@@ -57,7 +56,7 @@ class Checkpoints(Checkpoint):
         check_least("checkpoints", every=(every, 0), minutes=(minutes, 0), keep=(keep, 1))
         self.minutes = minutes
         self.keep = keep
-        self.due = Due(every)
+        self.times = EverySteps(every)
         self.best = -float("inf")
         self.newest: Path | None = None
         self.last: Path | None = None  # of a run that has learned all it will, but has not written all it should
@@ -77,18 +76,16 @@ class Checkpoints(Checkpoint):
         """Start the clock, and listen to Ctrl-C and SIGTERM: they stop the run after the update it is in."""
         self.saved_at = time.monotonic()
         self.newest = Path(trainer.ckpt_path) if trainer.ckpt_path else None
-        self.due.start_from(module.env_steps)
-        # Asked on all ranks: they agree on it together.
-        folder = Path(trainer.log_dir or trainer.default_root_dir, FOLDER)
+        self.times.start_from(module.env_steps)
         if trainer.is_global_zero and module.env_steps:
-            self.set_aside(folder, module.env_steps)
+            self.set_aside(RunFolder(trainer.default_root_dir), module.env_steps)
         if threading.current_thread() is threading.main_thread():
             self.handlers = {each: signal.signal(each, self.ask_to_stop) for each in SIGNALS}
 
-    def set_aside(self, folder: Path, after: int) -> None:
-        """Rename checkpoints beyond the step a run goes on from: `last` must not mean what was given up."""
-        for path in folder.glob("step_*.ckpt"):
-            if int(path.stem.removeprefix("step_")) > after:
+    def set_aside(self, folder: RunFolder, after: int) -> None:
+        """Rename checkpoints beyond the step a run resumes from: `last` must not mean what was given up."""
+        for step, path in folder.numbered_checkpoints().items():
+            if step > after:
                 path.rename(path.with_suffix(".abandoned"))
 
     def ask_to_stop(self, signum: int, frame: FrameType | None) -> None:
@@ -108,20 +105,23 @@ class Checkpoints(Checkpoint):
     def on_train_batch_end(
         self, trainer: Trainer, module: TeammateGenerator, outputs: object, batch: object, batch_idx: int
     ) -> None:
-        """Save when due, when the population is better than ever, and when asked to stop."""
+        """Save when it is time, when the population is better than ever, and when asked to stop."""
+        if trainer.fast_dev_run:  # type: ignore[attr-defined]
+            return
+        folder = RunFolder(trainer.default_root_dir)
         by_clock, stop = self.agree(trainer, batch_idx)
         better = self.better_than_ever(trainer, module)
         if better is not None:  # first, so that the next checkpoint knows it
             self.best = better
-            self.save(trainer, BEST)
-        name = f"step_{module.env_steps:012}.ckpt"
+            self.save(trainer, folder.best_checkpoint)
+        path = folder.checkpoint(module.env_steps)
         if is_last(trainer, batch_idx):
-            self.last = self.write(trainer, name)
-        elif stop or by_clock or self.due.reached(module.env_steps):
-            path = self.newest = self.save(trainer, name)
+            self.last = self.write(trainer, path)
+        elif stop or by_clock or self.times.reached(module.env_steps):
+            self.newest = self.save(trainer, path)
             self.saved_at = time.monotonic()
-            self.due.start_from(module.env_steps)
-            self.prune(trainer, path)
+            self.times.start_from(module.env_steps)
+            self.prune(trainer, folder)
             if stop:
                 raise RunStopped(stop, path)
 
@@ -141,18 +141,16 @@ class Checkpoints(Checkpoint):
         """Give the BRDiv measured at this very step, if it is the highest so far."""
         for callback in trainer.callbacks:  # type: ignore[attr-defined]
             if isinstance(callback, CrossPlay) and callback.latest and callback.latest[0] == module.env_steps:
-                brdiv: float = trainer.strategy.broadcast(callback.latest[1])  # measured on the first rank alone
-                return brdiv if brdiv > self.best else None
+                return callback.latest[1] if callback.latest[1] > self.best else None
         return None
 
-    def save(self, trainer: Trainer, name: str) -> Path:
+    def save(self, trainer: Trainer, path: Path) -> Path:
         """Write a checkpoint whole or not at all; all ranks take part."""
-        return self.publish(trainer, self.write(trainer, name))
+        return self.publish(trainer, self.write(trainer, path))
 
-    def write(self, trainer: Trainer, name: str) -> Path:
-        """Write a checkpoint that does not count yet, and say what it will be called."""
+    def write(self, trainer: Trainer, path: Path) -> Path:
+        """Write a checkpoint that does not count yet, and return what it will be called."""
         check_finite(trainer.lightning_module)
-        path = Path(trainer.log_dir or trainer.default_root_dir, FOLDER, name)
         part = path.with_suffix(UNPUBLISHED)
         try:
             for logger in trainer.loggers:  # what was logged so far must not be lost if what was learned is kept
@@ -181,23 +179,24 @@ class Checkpoints(Checkpoint):
         trainer.strategy.barrier()
         return path
 
-    def prune(self, trainer: Trainer, newest: Path) -> None:
+    def prune(self, trainer: Trainer, folder: RunFolder) -> None:
         """Remove all but the newest."""
         if trainer.is_global_zero:
-            for old in sorted(newest.parent.glob("step_*.ckpt"))[: -self.keep]:
+            for old in list(folder.numbered_checkpoints().values())[: -self.keep]:
                 old.unlink()
 
     def on_train_end(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Let the last checkpoint count, and stop listening. All other callbacks have ended by now."""
         if self.last is not None:
-            self.prune(trainer, self.publish(trainer, self.last))
+            self.prune(trainer, RunFolder.of_checkpoint(self.publish(trainer, self.last)))
         self.release()
 
     def on_exception(self, trainer: Trainer, module: TeammateGenerator, exception: BaseException) -> None:
-        """Stop listening, and note with whatever ended the run how it can go on."""
+        """Stop listening, and note with whatever ended the run how it can be resumed."""
         self.release()
         if self.newest is not None and not isinstance(exception, RunStopped):
-            exception.add_note(f"the last good checkpoint is {self.newest}: {how_to_go_on(self.newest)}")
+            how = RunFolder.of_checkpoint(self.newest).how_to_resume(self.newest)
+            exception.add_note(f"the last good checkpoint is {self.newest}: {how}")
 
 
 def is_last(trainer: Trainer, batch_idx: int) -> bool:

@@ -7,13 +7,14 @@ import torch
 from lightning import Callback, Trainer
 from torch import Tensor
 
+from brdiv.evaluation.tables import print_cross_play
+from brdiv.figures import cross_play_heatmap
 from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
-from brdiv.module import TeammateGenerator
-from brdiv.play import Episodes, cross_play
-from brdiv.plots import cross_play_heatmap
-from brdiv.tables import print_cross_play
+from brdiv.teamwork import Episodes, both_seats, cross_play
+from brdiv.training import TeammateGenerator
 
-from .due import Due, check_least, log_picture
+from .every import EverySteps, check_least
+from .watched import data_of, folder_of, log_picture
 
 FIELDS = ("step", "teammate", "best_response", "mean_return", "mean_length", "episodes")
 
@@ -25,8 +26,8 @@ class CrossPlay(Callback):
 
     Args:
         every: Environment steps between two measurements; 0 measures at the end only.
-        episodes: Episodes of each pair.
-        final_episodes: Episodes of each pair at the end of the run.
+        episodes: Number of episodes of each pair.
+        final_episodes: Number of episodes of each pair at the end of the run.
 
     """
 
@@ -34,59 +35,71 @@ class CrossPlay(Callback):
         check_least("cross_play", every=(every, 0), episodes=(episodes, 1), final_episodes=(final_episodes, 1))
         self.episodes = episodes
         self.final_episodes = final_episodes
-        self.due = Due(every)
-        self.latest: tuple[int, float] | None = None  # step and BRDiv of the last measurement; NaN on other ranks
+        self.times = EverySteps(every)
+        self.latest: tuple[int, float] | None = None  # step and BRDiv of the last measurement
 
     def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
-        """Go on after the step of a continued run; what was written after it will be measured anew."""
-        self.due.start_from(module.env_steps)
-        folder = trainer.log_dir
-        if module.env_steps and folder is not None and trainer.is_global_zero:
-            drop_rows(Path(folder, "cross_play.csv"), after=module.env_steps)
+        """Count from the step of a resumed run; what was written after it will be measured anew."""
+        self.times.start_from(module.env_steps)
+        folder = folder_of(trainer)
+        if module.env_steps and folder is not None:
+            drop_rows(folder.cross_play_table, after=module.env_steps)
 
     def on_train_batch_end(self, trainer: Trainer, module: TeammateGenerator, *_: object) -> None:
-        """Measure when due."""
-        if self.due.reached(module.env_steps):
-            self.due.start_from(module.env_steps)
+        """Measure when it is time, and let whoever would stop a run early look at the result."""
+        if self.times.reached(module.env_steps):
+            self.times.start_from(module.env_steps)
             self.measure(trainer, module, self.episodes)
+            for callback in trainer.early_stopping_callbacks:
+                # A run is one epoch, so Lightning itself would not ask before its end; one of the two looks.
+                callback.on_train_epoch_end(trainer, module)
+                callback.on_validation_end(trainer, module)
 
     def on_train_end(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Measure the finished population once more, with more episodes, and show it."""
-        folder = trainer.log_dir
-        matrix = self.measure(trainer, module, self.final_episodes)
+        matrix = self.measure(trainer, module, self.final_episodes, monitored=False)
         if matrix is None:
             return
+        folder = folder_of(trainer)
         if folder is not None:
-            title = f"{type(trainer.datamodule.game).__name__}, {module.env_steps:,} steps"  # type: ignore[attr-defined]
-            cross_play_heatmap(matrix, title).savefig(Path(folder, "cross_play.png"), dpi=150)
+            title = f"{type(data_of(trainer).game).__name__}, {module.env_steps:,} steps"
+            cross_play_heatmap(matrix, title).savefig(folder.cross_play_picture, dpi=150)
         print_cross_play(matrix)
 
-    def measure(self, trainer: Trainer, module: TeammateGenerator, episodes: int) -> Tensor | None:
-        """Play every pair and record the mean returns, which are given back as ``[K, K]``, on the first rank alone.
+    def measure(
+        self, trainer: Trainer, module: TeammateGenerator, episodes: int, monitored: bool = True
+    ) -> Tensor | None:
+        """Play every pair and report the mean returns, which are given back as ``[K, K]``, on the first rank alone.
 
         The generator is made here from the step alone: measuring more or less often must not change the training.
         """
-        folder = trainer.log_dir  # asked on all ranks: they agree on it together
-        self.latest = module.env_steps, float("nan")
-        if not trainer.is_global_zero:
+        played = None
+        if trainer.is_global_zero:
+            generator = torch.Generator(module.device).manual_seed(module.env_steps)
+            played = cross_play(data_of(trainer).game, *both_seats(module.population), episodes, generator)
+        # All ranks hear of it, so that those who monitor it decide alike.
+        metrics = trainer.strategy.broadcast({} if played is None else summarise(played))
+        self.latest = module.env_steps, metrics["cross_play/brdiv"]
+        module.report(metrics, monitored)
+        if played is None:
             return None
-        generator = torch.Generator(module.device).manual_seed(module.env_steps)
-        played = cross_play(trainer.datamodule.game, module.population, module.population.n_types, episodes, generator)  # type: ignore[attr-defined]
         matrix = played.returns.mean(-1)
-        own_lengths = played.lengths.diagonal().float()
-        module.write(
-            {
-                "cross_play/mean_diagonal": mean_diagonal(matrix),
-                "cross_play/mean_off_diagonal": mean_off_diagonal(matrix),
-                "cross_play/brdiv": best_response_diversity(matrix),
-                "cross_play/self_play_length": own_lengths.mean(),
-            }
-        )
-        self.latest = module.env_steps, float(best_response_diversity(matrix))
         log_picture(trainer, module, "cross_play", cross_play_heatmap(matrix, f"{module.env_steps:,} steps"))
+        folder = folder_of(trainer)
         if folder is not None:
-            append_rows(Path(folder, "cross_play.csv"), module.env_steps, played)
+            append_rows(folder.cross_play_table, module.env_steps, played)
         return matrix
+
+
+def summarise(played: Episodes) -> dict[str, float]:
+    """Name what a matrix of episodes ``[K, K, episodes]`` amounts to."""
+    matrix = played.returns.mean(-1)
+    return {
+        "cross_play/mean_diagonal": float(mean_diagonal(matrix)),
+        "cross_play/mean_off_diagonal": float(mean_off_diagonal(matrix)),
+        "cross_play/brdiv": float(best_response_diversity(matrix)),
+        "cross_play/self_play_length": float(played.lengths.diagonal().float().mean()),
+    }
 
 
 def drop_rows(path: Path, after: int) -> None:
@@ -104,7 +117,7 @@ def drop_rows(path: Path, after: int) -> None:
 
 
 def append_rows(path: Path, step: int, played: Episodes) -> None:
-    """Add one line a pair to a tidy CSV file; ids are counted from 1, as in the paper."""
+    """Add one line per pair to a tidy CSV file; ids are counted from 1, as in the paper."""
     path.parent.mkdir(parents=True, exist_ok=True)
     returns, lengths = played.returns.mean(-1).tolist(), played.lengths.float().mean(-1).tolist()
     new = not path.exists()

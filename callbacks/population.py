@@ -2,29 +2,22 @@
 
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
 from lightning import Callback, Trainer
 
-from brdiv.module import NotFinite, TeammateGenerator
-from brdiv.populations import save_population
+from brdiv.runs import save_population
+from brdiv.training import NotFiniteError, TeammateGenerator
+
+from .watched import data_of, folder_of
 
 
 class PopulationExport(Callback):
-    """Writes `population.safetensors` when training ends, and also when it is cut short by an error.
-
-    Args:
-        name: File name inside the run's folder.
-
-    """
-
-    def __init__(self, name: str = "population.safetensors") -> None:
-        self.name = name
+    """Writes the population file when training ends, and also when an error interrupts it."""
 
     def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Make sure that what there is to say can be written, before hours of training."""
-        json.dumps([self.about(trainer, module), trainer.datamodule.game.settings()])  # type: ignore[attr-defined]
+        json.dumps([self.about(trainer, module), data_of(trainer).game.settings()])
 
     def on_train_end(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Export the trained population."""
@@ -32,7 +25,7 @@ class PopulationExport(Callback):
 
     def on_exception(self, trainer: Trainer, module: TeammateGenerator, exception: BaseException) -> None:
         """Save what there is. Other ranks may be gone, so nothing is asked of them."""
-        if module.env_steps > 0 and trainer.world_size == 1 and not isinstance(exception, NotFinite):
+        if module.env_steps > 0 and trainer.world_size == 1 and not isinstance(exception, NotFiniteError):
             try:
                 self.export(trainer, module)
             except OSError as error:  # must not hide why the run ended
@@ -40,15 +33,15 @@ class PopulationExport(Callback):
 
     def export(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Write the file, with how it was made."""
-        folder = trainer.log_dir  # asked on all ranks: they agree on it together
-        if folder is not None and trainer.is_global_zero:
-            game = trainer.datamodule.game  # type: ignore[attr-defined]
-            save_population(Path(folder, self.name), module.population, game, self.about(trainer, module))
+        folder = folder_of(trainer)
+        if folder is not None:
+            game = data_of(trainer).game
+            save_population(folder.population, module.population, game, self.about(trainer, module))
 
     @staticmethod
     def about(trainer: Trainer, module: TeammateGenerator) -> dict[str, Any]:
         """Say how the population came about."""
-        data, objective = trainer.datamodule, module.objective  # type: ignore[attr-defined]
+        data, objective = data_of(trainer), module.objective
         return {
             "method": {
                 "name": type(objective).__name__,

@@ -7,14 +7,16 @@ from lightning.pytorch.callbacks import ProgressBar
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from brdiv.module import TeammateGenerator
+from brdiv.training import TeammateGenerator
+
+from .watched import data_of
 
 
 class StepProgress(ProgressBar):
     """Shows steps done, steps per second and time left.
 
     Args:
-        seconds: Where the output is not a terminal, how often to print a line.
+        seconds: Seconds between two lines where the output is not a terminal.
 
     """
 
@@ -82,7 +84,7 @@ class StepProgress(ProgressBar):
     @staticmethod
     def total(trainer: Trainer) -> int:
         """Environment steps of the whole run."""
-        return int(trainer.datamodule.planned_steps(trainer.world_size))  # type: ignore[attr-defined]
+        return data_of(trainer).planned_steps(trainer.world_size)
 
 
 def describe(step: int, total: int, first_step: int, seconds: float) -> str:

@@ -5,7 +5,7 @@ import time
 from lightning import Callback, Trainer
 from lightning.pytorch.utilities import rank_zero_only
 
-from brdiv.module import TeammateGenerator
+from brdiv.training import TeammateGenerator
 
 
 class Throughput(Callback):
@@ -27,5 +27,5 @@ class Throughput(Callback):
         if self.since is None or (batch_idx + 1) % trainer.log_every_n_steps:  # type: ignore[attr-defined]
             return
         now, (then, steps) = time.perf_counter(), self.since
-        module.write({"throughput/env_steps_per_second": (module.env_steps - steps) / (now - then)})
+        module.report({"throughput/env_steps_per_second": (module.env_steps - steps) / (now - then)})
         self.since = (now, module.env_steps)

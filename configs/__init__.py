@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from brdiv.errors import MissingFileError, UserError
+
 FOLDER = Path(__file__).parent
 
 
@@ -19,7 +21,7 @@ def find_config(name: str) -> Path:
     shipped = shipped_configs()
     found = shipped.get(name.removeprefix("configs/").removesuffix(".yaml"))
     if found is None:
-        raise FileNotFoundError(f"no config file {name}; shipped ones are: {', '.join(shipped)}")
+        raise MissingFileError(f"no config file {name}; shipped ones are: {', '.join(shipped)}")
     return found
 
 
@@ -28,4 +30,4 @@ def check_text(path: Path) -> None:
     try:
         path.read_text(encoding="utf-8")
     except UnicodeDecodeError:
-        raise ValueError(f"config file {path} is not text") from None
+        raise UserError(f"config file {path} is not text") from None

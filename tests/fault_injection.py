@@ -1,4 +1,4 @@
-"""Kill a run at random moments, go on each time, and compare with one that was left alone: `make faults`.
+"""Kill a run at random moments, resume each time, and compare with one that was left alone: `make faults`.
 
 Not a test of the suite, because every kill costs a start: about three minutes for twenty kills.
 """
@@ -35,13 +35,13 @@ def logged(run: Path) -> dict[str, list[tuple[int, float]]]:
     return {tag: [(event.step, event.value) for event in events.Scalars(tag)] for tag in tags}
 
 
-def started(run: Path, logs: int, going_on: bool) -> bool:
-    """Whether a process has begun to train; the first one must also leave a checkpoint to go on from."""
-    return len(list(run.glob("events*"))) > logs and (going_on or bool(list(run.glob("checkpoints/step_*.ckpt"))))
+def started(run: Path, logs: int, resuming: bool) -> bool:
+    """Whether a process has begun to train; the first one must also leave a checkpoint to resume from."""
+    return len(list(run.glob("events*"))) > logs and (resuming or bool(list(run.glob("checkpoints/step_*.ckpt"))))
 
 
 def main() -> None:
-    """Kill, go on, compare."""
+    """Kill, resume, compare."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
@@ -55,13 +55,13 @@ def main() -> None:
         print(f"the whole run took {whole_time:.0f} s", flush=True)
         kills = 0
         while kills < options.kills:
-            going_on = list(killed.glob("checkpoints/step_*.ckpt"))
+            resuming = list(killed.glob("checkpoints/step_*.ckpt"))
             logs = len(list(killed.glob("events*")))
-            process = start(killed, *(["--ckpt_path", "last"] if going_on else []))
+            process = start(killed, *(["--ckpt_path", "last"] if resuming else []))
             # A log file appears with the first update, a checkpoint some ten updates later: most kills strike between
             # updates or while one is written, one in ten before anything was done.
-            hurry = going_on and luck.random() < 0.1
-            while not hurry and process.poll() is None and not started(killed, logs, bool(going_on)):
+            hurry = resuming and luck.random() < 0.1
+            while not hurry and process.poll() is None and not started(killed, logs, bool(resuming)):
                 time.sleep(0.01)
             try:
                 code = process.wait(luck.uniform(0.0, whole_time / options.kills))

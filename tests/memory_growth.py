@@ -11,7 +11,7 @@ from statistics import mean
 
 from lightning import Callback
 
-from brdiv.training_cli import build
+from brdiv.commands.line.training import build_parts
 
 
 class Memory(Callback):
@@ -34,18 +34,17 @@ def main() -> None:
     parser.add_argument("--steps", default="1_250_000")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as run:
-        arguments = ["fit", "--config", options.config, "--data.steps", options.steps, "--run", run]
+        arguments = ["--config", options.config]
         arguments += ["--cross_play.every", "100_000", "--cross_play.episodes", "4", "--plastic.every", "200_000"]
-        arguments += ["--checkpoints.every", "100_000", "--trainer.enable_progress_bar", "false"]
-        cli = build([*arguments, "--cross_play.final_episodes", "1"], run=False)
+        arguments += ["--checkpoints.every", "100_000"]
+        parts = build_parts(arguments, Path(run), updates=int(options.steps) // 1280)
         memory = Memory()
-        cli.trainer.callbacks.append(memory)
-        cli.before_fit()
-        cli.trainer.fit(cli.model, datamodule=cli.datamodule)
+        parts.trainer.callbacks.append(memory)
+        parts.trainer.fit(parts.module, datamodule=parts.data)
     part = len(memory.bytes) // 5
     early, late = mean(memory.bytes[part : 2 * part]), mean(memory.bytes[-part:])
     growth = late / early - 1
-    print(f"memory from the second fifth of {cli.model.env_steps:,} steps to the last: "
+    print(f"memory from the second fifth of {parts.module.env_steps:,} steps to the last: "
           f"{early / 2**20:.1f} -> {late / 2**20:.1f} MiB, {100 * growth:+.2f} %")  # fmt: skip
     sys.exit(growth >= 0.01)
 

@@ -6,6 +6,7 @@ import torch
 from tensordict import TensorDictBase
 from torch import Tensor
 
+from brdiv.errors import UserError
 from brdiv.objectives.base import Objective, Sizes, check_not_negative
 from brdiv.objectives.classifier import TeamClassifier
 
@@ -17,9 +18,9 @@ class AnyPlay(Objective):
     """Self-play with an intrinsic reward, weight * log q(team | state, action), for being recognised.
 
     Args:
-        intrinsic_weight: Of the intrinsic reward. The paper: 0.01 on Cooperative Reaching, 0.001 elsewhere.
-        classifier_weight: Of the classifier's cross-entropy.
-        classifier_learning_rate: Of the classifier; the same as of everything else if none is given.
+        intrinsic_weight: Weight of the intrinsic reward. The paper uses 0.01 on Cooperative Reaching, 0.001 elsewhere.
+        classifier_weight: Weight of the classifier's cross-entropy.
+        classifier_learning_rate: Learning rate of the classifier; the model's if none is given.
 
     """
 
@@ -32,14 +33,14 @@ class AnyPlay(Objective):
         super().__init__()
         check_not_negative(intrinsic_weight=intrinsic_weight, classifier_weight=classifier_weight)
         if classifier_learning_rate is not None and not classifier_learning_rate > 0:
-            raise ValueError(f"classifier_learning_rate is {classifier_learning_rate}: it must be positive")
+            raise UserError(f"classifier_learning_rate is {classifier_learning_rate}: it must be positive")
         self.intrinsic_weight = intrinsic_weight
         self.classifier_weight = classifier_weight
         self.classifier_learning_rate = classifier_learning_rate
 
-    def attach(self, sizes: Sizes) -> None:
+    def build(self, sizes: Sizes) -> None:
         """Build the classifier."""
-        super().attach(sizes)
+        super().build(sizes)
         self.classifier = TeamClassifier(sizes)
 
     @torch.no_grad()

@@ -8,6 +8,8 @@ import torch
 from tensordict import TensorDictBase
 from torch import Tensor, nn
 
+from brdiv.errors import UserError
+
 if TYPE_CHECKING:
     from brdiv.nets import Population
 
@@ -26,7 +28,7 @@ class Objective(nn.Module):
 
     Constructor arguments are kept as attributes of the same name, so that a run can say how it was made. Networks,
     multipliers and estimates of a method are its submodules, parameters and buffers: so they are trained, saved and
-    continued with everything else.
+    resumed with everything else.
     """
 
     cross_play: bool = False
@@ -41,7 +43,7 @@ class Objective(nn.Module):
         """Name in tables and figures, as the paper writes it."""
         return type(self).__name__
 
-    def attach(self, sizes: Sizes) -> None:
+    def build(self, sizes: Sizes) -> None:
         """Learn the sizes before training starts, and build what depends on them."""
         self.n_types = sizes.n_types
 
@@ -80,4 +82,4 @@ def check_not_negative(**settings: float) -> None:
     """Refuse negative weights by name."""
     for name, value in settings.items():
         if not value >= 0:
-            raise ValueError(f"{name} is {value}: it may not be negative")
+            raise UserError(f"{name} is {value}: it may not be negative")

@@ -3,6 +3,7 @@
 from tensordict import TensorDictBase
 from torch import Tensor
 
+from brdiv.errors import UserError
 from brdiv.metrics import brdiv_slope
 from brdiv.objectives.base import Objective, check_not_negative
 
@@ -14,9 +15,9 @@ class BRDiv(Objective):
     one entropy bonus and one learning rate serve them all.
 
     Args:
-        cross_play_weight: Multiplies the slope of cross-play. 1 is Eq. 6 as written.
-        warm_up: Share of the run over which that weight rises from 0, in a line. Where a task takes long to learn at
-            all, a team that lags behind earns nothing but with the others' best responses, and would unlearn it.
+        cross_play_weight: Factor on the slope of cross-play. 1 is Eq. 6 as written.
+        warm_up: Share of the run over which that weight rises from 0, in a line. Where a game takes long to learn at
+            all, a team that lags behind earns only with the others' best responses, and would unlearn it.
 
     """
 
@@ -26,13 +27,13 @@ class BRDiv(Objective):
         super().__init__()
         check_not_negative(cross_play_weight=cross_play_weight)
         if not 0 <= warm_up <= 1:
-            raise ValueError(f"warm_up is {warm_up}: it must lie between 0 and 1")
+            raise UserError(f"warm_up is {warm_up}: it must lie between 0 and 1")
         self.cross_play_weight = cross_play_weight
         self.warm_up = warm_up
         self.warmth = 0.0 if warm_up else 1.0
 
     def observe(self, rollout: TensorDictBase, progress: float) -> None:
-        """Warm up."""
+        """Let the weight rise."""
         if self.warm_up:
             self.warmth = min(progress / self.warm_up, 1.0)
 

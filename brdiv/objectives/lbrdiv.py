@@ -6,6 +6,7 @@ import torch
 from tensordict import TensorDictBase
 from torch import Tensor, nn
 
+from brdiv.errors import UserError
 from brdiv.objectives.base import Objective, Sizes, check_not_negative
 from brdiv.objectives.pair_returns import PairReturns
 
@@ -20,12 +21,12 @@ class LBRDiv(Objective):
     the maximiser and the multipliers a, b >= 0 the minimiser. With all multipliers at 1 it is BRDiv (Eq. 6).
 
     Args:
-        margin: By how much self-play must exceed cross-play.
-        multiplier: Where the multipliers start.
-        multiplier_learning_rate: Of Adam, for the multipliers.
-        largest_multiplier: Where they stop.
-        cross_play_weight: Multiplies the slope of cross-play. 1 is the Lagrangian as written.
-        memory: Updates over which the pairs' returns are averaged.
+        margin: By how much self-play must earn more than cross-play.
+        multiplier: Value of every multiplier at the start.
+        multiplier_learning_rate: Learning rate of Adam for the multipliers.
+        largest_multiplier: Value that no multiplier exceeds.
+        cross_play_weight: Factor on the slope of cross-play. 1 is the Lagrangian as written.
+        memory: Number of updates over which the pairs' returns are averaged.
 
     """
 
@@ -48,9 +49,9 @@ class LBRDiv(Objective):
             cross_play_weight=cross_play_weight,
         )
         if not largest_multiplier >= multiplier:
-            raise ValueError(f"largest_multiplier is {largest_multiplier}: below multiplier, {multiplier}")
+            raise UserError(f"largest_multiplier is {largest_multiplier}: below multiplier, {multiplier}")
         if not memory >= 1:
-            raise ValueError(f"memory is {memory}: it must be at least 1 update")
+            raise UserError(f"memory is {memory}: it must be at least 1 update")
         self.margin = margin
         self.multiplier = multiplier
         self.multiplier_learning_rate = multiplier_learning_rate
@@ -63,9 +64,9 @@ class LBRDiv(Objective):
         """With the dash of its paper."""
         return "L-BRDiv"
 
-    def attach(self, sizes: Sizes) -> None:
+    def build(self, sizes: Sizes) -> None:
         """Start the multipliers ``[2, K, K]``: against the teammate's own team, and the best response's own."""
-        super().attach(sizes)
+        super().build(sizes)
         off_diagonal = 1.0 - torch.eye(self.n_types)
         self.multipliers = nn.Parameter(self.multiplier * off_diagonal.repeat(2, 1, 1))
         self.returns = PairReturns(self.n_types, self.memory)

@@ -6,6 +6,7 @@ import torch
 from tensordict import TensorDictBase
 from torch import Tensor
 
+from brdiv.errors import UserError
 from brdiv.objectives.base import Objective, Sizes, check_not_negative
 from brdiv.objectives.classifier import TeamClassifier
 from brdiv.objectives.pair_returns import PairReturns
@@ -20,11 +21,11 @@ class LIPO(Objective):
     Team i plays with team j what both mixtures of the two earn on average, (C_ij + C_ji) / 2.
 
     Args:
-        cross_play_weight: What cross-play costs.
+        cross_play_weight: What a unit of cross-play return costs.
         against: Whether XP_i is the return with the most compatible other team, or the mean over all.
-        mutual_information_weight: Of an intrinsic reward, log q(team | state, action), for being told apart from the
-            other teams; 0 leaves it out.
-        memory: Updates over which the pairs' returns are averaged, to know which team is most compatible.
+        mutual_information_weight: Weight of an intrinsic reward, log q(team | state, action), for being told apart
+            from the other teams; 0 leaves it out.
+        memory: Number of updates over which the pairs' returns are averaged, to know which team is most compatible.
 
     """
 
@@ -40,15 +41,15 @@ class LIPO(Objective):
         super().__init__()
         check_not_negative(cross_play_weight=cross_play_weight, mutual_information_weight=mutual_information_weight)
         if not memory >= 1:
-            raise ValueError(f"memory is {memory}: it must be at least 1 update")
+            raise UserError(f"memory is {memory}: it must be at least 1 update")
         self.cross_play_weight = cross_play_weight
         self.against = against
         self.mutual_information_weight = mutual_information_weight
         self.memory = memory
 
-    def attach(self, sizes: Sizes) -> None:
+    def build(self, sizes: Sizes) -> None:
         """Build the estimates, and the classifier if it is wanted."""
-        super().attach(sizes)
+        super().build(sizes)
         self.returns = PairReturns(self.n_types, self.memory)
         self.classifier = TeamClassifier(sizes) if self.mutual_information_weight else None
 

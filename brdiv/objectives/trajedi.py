@@ -7,6 +7,7 @@ import torch
 from tensordict import TensorDictBase
 from torch import Tensor
 
+from brdiv.errors import UserError
 from brdiv.objectives.base import Objective, check_not_negative
 
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ class TrajeDi(Objective):
     Args:
         action_discount: g, how far apart in time two actions may be to count together: 0 compares single actions, 1
             whole trajectories.
-        weight: Of the divergence.
-        clip: Largest importance weight. What a team would never do says little about it, so weights are cut from
-            above alone, by cutting their logarithm at log(clip).
+        weight: Weight of the divergence.
+        clip: Largest importance weight. What a team would never do says little about it, so weights are clipped from
+            above alone, by clipping their logarithm at log(clip).
 
     """
 
@@ -29,9 +30,9 @@ class TrajeDi(Objective):
         super().__init__()
         check_not_negative(weight=weight)
         if not 0 <= action_discount <= 1:
-            raise ValueError(f"action_discount is {action_discount}: it must lie between 0 and 1")
+            raise UserError(f"action_discount is {action_discount}: it must lie between 0 and 1")
         if clip < 1:
-            raise ValueError(f"clip is {clip}: below 1 it would cut the weight of the team that played")
+            raise UserError(f"clip is {clip}: below 1 it would clip the weight of the team that played")
         self.action_discount = action_discount
         self.weight = weight
         self.clip = clip
@@ -53,7 +54,7 @@ def trajectory_divergence(log_probs: Tensor, ids: Tensor, done: Tensor, discount
     """Estimate the Jensen-Shannon divergence of K teams from windows that each was played by one of them.
 
     ``log_probs [B, T, K]`` of the joint action by team k, ``ids [B, T]`` of the team that played, ``done [B, T]`` where
-    an episode ended. An episode's end cuts a window in two; every step weighs the same.
+    an episode ended. An episode's end splits a window in two; every step weighs the same.
     """
     episode = done.cumsum(1) - done.long()  # [B, T], counted from 0 in each window
     together = episode[:, :, None] == episode[:, None, :]

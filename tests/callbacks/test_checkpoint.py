@@ -5,10 +5,10 @@ import pytest
 import torch
 from brdiv.callbacks import Checkpoints
 
-from brdiv.cli import main
-from brdiv.module import TeammateGenerator
-from tests.test_resume import UPDATE, assert_same_population, go_on, whole_run
-from tests.training import train
+from brdiv.commands import main
+from brdiv.training import TeammateGenerator
+from tests.runs.test_resume import UPDATE, assert_same_population, resume, whole_run
+from tests.small_runs import train
 
 
 def names(run):
@@ -24,7 +24,7 @@ def test_the_newest_are_kept_and_the_best_beside_them(tmp_path):
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
-def test_asked_to_stop_it_saves_itself_and_says_how_to_go_on(signum, tmp_path, monkeypatch, capsys):
+def test_asked_to_stop_it_saves_itself_and_says_how_to_resume(signum, tmp_path, monkeypatch, capsys):
     whole = whole_run(tmp_path / "whole")
     step = TeammateGenerator.training_step
 
@@ -39,9 +39,9 @@ def test_asked_to_stop_it_saves_itself_and_says_how_to_go_on(signum, tmp_path, m
             whole_run(tmp_path / "run")
     assert stop.value.code == 128 + signum
     err = capsys.readouterr().err
-    assert "go on with  brdiv fit --config" in err
+    assert "resume with  brdiv fit --config" in err
     assert names(tmp_path / "run")[-1] == f"step_{3 * UPDATE:012}.ckpt"
-    go_on(tmp_path / "run")
+    resume(tmp_path / "run")
     assert_same_population(whole, tmp_path / "run")
 
 
@@ -57,7 +57,7 @@ def test_a_signal_that_is_passed_on_twice_is_one_request(monkeypatch):
         checkpoints.ask_to_stop(signal.SIGTERM, None)
 
 
-def test_a_run_cut_short_by_the_trainer_can_go_on(tmp_path):
+def test_a_run_cut_short_by_the_trainer_can_be_resumed(tmp_path):
     whole = whole_run(tmp_path / "whole")
     options = ["--checkpoints.every", str(99 * UPDATE), "--trainer.max_steps", "3"]
     run = train(tmp_path / "run", *options, steps=UPDATE * 6)

@@ -4,7 +4,7 @@ import torch
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
-from tests.training import train
+from tests.small_runs import train
 
 
 def test_the_matrix_is_logged_every_so_often_and_at_the_end(tmp_path):

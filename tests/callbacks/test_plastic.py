@@ -2,7 +2,7 @@ import pytest
 from brdiv.callbacks import PlasticEvaluation
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from tests.training import train
+from tests.small_runs import train
 
 
 def test_returns_with_heuristics_and_pictures_are_logged(tmp_path):

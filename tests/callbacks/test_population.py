@@ -1,8 +1,8 @@
 import pytest
 
-from brdiv.module import TeammateGenerator
-from brdiv.populations import load_population
-from tests.training import train
+from brdiv.runs import load_population
+from brdiv.training import TeammateGenerator
+from tests.small_runs import train
 
 
 def test_the_file_says_how_it_was_made(tmp_path):

@@ -3,7 +3,7 @@ import re
 import pytest
 from brdiv.callbacks.progress import describe
 
-from tests.training import train
+from tests.small_runs import train
 
 
 def test_outside_a_terminal_progress_is_plain_lines(tmp_path, capsys):

@@ -1,6 +1,6 @@
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from tests.training import train
+from tests.small_runs import train
 
 
 def test_speed_and_losses_are_logged_against_environment_steps(tmp_path):

@@ -3,9 +3,9 @@ import math
 import pytest
 import torch
 
-from brdiv.module import TeammateGenerator
 from brdiv.objectives import AnyPlay, Sizes
-from brdiv.returns import n_step_returns
+from brdiv.training import TeammateGenerator
+from brdiv.training.returns import n_step_returns
 from tests.objectives.rollouts import random_rollout
 
 K, D, A = 3, 6, 5
@@ -15,7 +15,7 @@ K, D, A = 3, 6, 5
 def sure():
     """Any-Play with a classifier that always says: team 1 with 1/2, teams 0 and 2 with 1/4 each."""
     objective = AnyPlay(intrinsic_weight=0.1, classifier_weight=2.0)
-    objective.attach(Sizes(K, D, A, [4]))
+    objective.build(Sizes(K, D, A, [4]))
     last = objective.classifier.layers[-1]
     with torch.no_grad():
         last.weight.zero_()
@@ -66,7 +66,7 @@ def test_a_classifier_learns_to_tell_two_teams_apart(generator):
     """Team 0 always does action 0, team 1 action 1: its reward for being recognised goes to 0 from below."""
     torch.manual_seed(0)
     objective = AnyPlay(intrinsic_weight=1.0)
-    objective.attach(Sizes(2, D, A, [16]))
+    objective.build(Sizes(2, D, A, [16]))
     optimiser = torch.optim.Adam(objective.parameters(), lr=0.01)
     for _ in range(100):
         rollout = random_rollout(generator, 2, rows=(32, 0))

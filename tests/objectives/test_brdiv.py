@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from brdiv.metrics import best_response_diversity
-from brdiv.module import TeammateGenerator
 from brdiv.objectives import BRDiv, Sizes
+from brdiv.training import TeammateGenerator
 from tests.objectives.rollouts import random_rollout
 
 K, D, A, T = 4, 6, 5, 8
@@ -89,7 +89,7 @@ def test_the_weight_scales_cross_play_alone():
     ids = torch.tensor([[0, 0], [0, 1], [3, 3], [2, 0]])
     plain, heavy = BRDiv(), BRDiv(cross_play_weight=3.0)
     for objective in (plain, heavy):
-        objective.attach(Sizes(K, D, A, [4]))
+        objective.build(Sizes(K, D, A, [4]))
     assert plain.slope(ids).tolist() == pytest.approx([1, -2 / 7, 1, -2 / 7])
     assert heavy.slope(ids).tolist() == pytest.approx([1, -6 / 7, 1, -6 / 7])
 
@@ -101,7 +101,7 @@ def test_a_negative_weight_is_refused():
 
 def test_cross_play_warms_up_and_self_play_does_not():
     objective = BRDiv(cross_play_weight=3.0, warm_up=0.2)
-    objective.attach(Sizes(K, D, A, [4]))
+    objective.build(Sizes(K, D, A, [4]))
     ids = torch.tensor([[1, 1], [0, 1]])
     slopes = {}
     for progress in (0.0, 0.1, 0.2, 0.9):

@@ -23,7 +23,7 @@ SIZES = Sizes(n_types=5, observation_size=6, n_actions=5, hidden=[8])
 @pytest.fixture(params=OBJECTIVES, ids=lambda c: c.__name__)
 def objective(request):
     objective = request.param()
-    objective.attach(SIZES)
+    objective.build(SIZES)
     return objective
 
 
@@ -55,7 +55,7 @@ def test_what_it_learned_is_saved_with_the_run(objective, generator):
             optimiser.step()
         objective.after_update()
     again = type(objective)(**objective.settings())
-    again.attach(SIZES)
+    again.build(SIZES)
     again.load_state_dict(objective.state_dict())
     rollout = random_rollout(generator, 5)
     for each in (objective, again):

@@ -3,9 +3,9 @@ import torch
 from tensordict import TensorDict
 
 from brdiv.metrics import best_response_diversity
-from brdiv.module import TeammateGenerator
 from brdiv.objectives import BRDiv, LBRDiv, Sizes
 from brdiv.objectives.lbrdiv import constraint_slack, lagrangian_slopes
+from brdiv.training import TeammateGenerator
 
 K = 4
 SIZES = Sizes(K, 6, 5, [4])
@@ -48,7 +48,7 @@ def test_slopes_are_the_derivative_of_the_lagrangian(multipliers, generator):
     (expected,) = torch.autograd.grad(lagrangian(cross_play, multipliers, 0.3), cross_play)
     assert torch.allclose(lagrangian_slopes(multipliers), expected)
     objective = LBRDiv()
-    objective.attach(SIZES)
+    objective.build(SIZES)
     objective.multipliers.data.copy_(multipliers)
     assert torch.allclose(objective.slope(PAIRS), expected / expected.diagonal().mean())
 
@@ -63,7 +63,7 @@ def test_slack_is_the_derivative_in_the_multipliers(multipliers, generator):
 def test_with_all_multipliers_at_one_it_is_brdiv(generator):
     objective, brdiv = LBRDiv(multiplier=1.0), BRDiv()
     for each in (objective, brdiv):
-        each.attach(SIZES)
+        each.build(SIZES)
     assert torch.allclose(objective.slope(PAIRS), brdiv.slope(PAIRS))
     cross_play = torch.rand(K, K, generator=generator)
     ones = (1 - torch.eye(K)).repeat(2, 1, 1)
@@ -72,7 +72,7 @@ def test_with_all_multipliers_at_one_it_is_brdiv(generator):
 
 def train(matrix, updates, **settings):
     objective = LBRDiv(multiplier_learning_rate=0.05, **settings)
-    objective.attach(SIZES)
+    objective.build(SIZES)
     optimiser = torch.optim.Adam(objective.parameter_groups())
     for _ in range(updates):
         objective.observe(play(matrix), 0.0)

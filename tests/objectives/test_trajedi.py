@@ -5,9 +5,9 @@ import math
 import pytest
 import torch
 
-from brdiv.module import TeammateGenerator
 from brdiv.objectives import TrajeDi
 from brdiv.objectives.trajedi import trajectory_divergence
+from brdiv.training import TeammateGenerator
 from tests.objectives.rollouts import random_rollout
 
 K = 4

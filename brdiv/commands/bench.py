@@ -1,0 +1,80 @@
+"""`brdiv bench`."""
+
+from pathlib import Path
+
+from brdiv.commands.line.checks import check_at_least
+from brdiv.errors import UserError
+
+
+def bench(
+    *,
+    config: list[str] | None = None,
+    updates: int = 200,
+    repeats: int = 3,
+    rows: int = 4096,
+    scaling: Path | None = None,
+    threads: int = 2,
+    fit_options: list[str],
+) -> None:
+    """Measure how fast training is, or games are.
+
+    Example: `brdiv bench --config configs/lbf.yaml`
+
+    With a config: `brdiv fit` against the mathematics of its networks alone; options that are not listed here go to
+    `brdiv fit`. Without one: how fast games step with random play.
+
+    Args:
+        config: Config file, or several, of which later ones win.
+        updates: Number of updates to time in each repeat, in stretches of 20.
+        repeats: Number of repeats, of which the best counts.
+        rows: Number of rows to step at once, without a config.
+        scaling: Folder for tables and figures of how speed follows rows, K and threads, 20 updates each.
+        threads: Number of CPU threads that torch may use.
+        fit_options: Further options of `brdiv fit`.
+
+    """
+    check_at_least(1, updates=updates, repeats=repeats, rows=rows, threads=threads)
+    if config is None:
+        if fit_options:
+            raise UserError(f"unrecognized arguments: {' '.join(fit_options)}")
+        if scaling:
+            raise UserError("scaling needs a config")
+        bench_games(rows, threads)
+        return
+    passed_on = [part for name in config for part in ("--config", name)] + fit_options
+    if scaling:
+        from brdiv.benchmarks.scaling import run_scaling
+
+        run_scaling(passed_on, scaling)
+    else:
+        bench_training([*passed_on, "--threads", str(threads)], updates, repeats)
+
+
+def bench_games(rows: int, threads: int) -> None:
+    """Print how fast every shipped game steps."""
+    import torch
+
+    from brdiv.benchmarks.games import stepping_speed
+    from brdiv.games import shipped_games
+
+    torch.set_num_threads(threads)
+    print(f"{rows} rows, {threads} threads, best of 5; environment steps per second")
+    print(f"{'game':10} {'rules alone':>12} {'TorchRL environment':>20}")
+    for name, game in shipped_games().items():
+        speed = stepping_speed(game(), rows)
+        print(f"{name:10} {speed.rules:>12,.0f} {speed.environment:>20,.0f}")
+
+
+def bench_training(fit_options: list[str], updates: int, repeats: int) -> None:
+    """Print how fast `brdiv fit` with these options is."""
+    import sys
+    from functools import partial
+
+    from brdiv.benchmarks.training import measure_training, print_bench
+    from brdiv.callbacks import RunStopped
+    from brdiv.commands.line.training import build_parts
+
+    try:
+        print_bench(measure_training(partial(build_parts, fit_options), updates, repeats))
+    except RunStopped as stop:
+        sys.exit(128 + stop.signum)

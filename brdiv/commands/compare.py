@@ -1,0 +1,59 @@
+"""`brdiv compare`."""
+
+from pathlib import Path
+
+from brdiv.commands.line.many import check_fit_options
+from brdiv.errors import UserError
+
+
+def compare(
+    *,
+    config: str,
+    methods: list[str] = ["base", "independent"],  # noqa: B006
+    seeds: str = "0-2",
+    jobs: int = 2,
+    folder: Path | None = None,
+    fit_options: list[str],
+) -> None:
+    """Train several methods on one game with several seeds each, and tabulate their populations.
+
+    Example: `brdiv compare --config configs/reaching.yaml --methods base lipo`
+
+    Options that are not listed here go to `brdiv fit`. Runs that are already done are not trained again.
+
+    Args:
+        config: Config file of the game.
+        methods: `base` for the config as it stands, names of shipped methods (configs/methods), or config files.
+        seeds: Numbers and ranges, as in 0-9 or 1,4,7.
+        jobs: How many runs to train at a time, on one thread each.
+        folder: Folder for the runs; runs/compare-<config> if none is given.
+        fit_options: Further options of `brdiv fit`.
+
+    """
+    check_fit_options(fit_options, jobs)
+
+    from brdiv.configs import find_config
+    from brdiv.evaluation.seeds import parse_seeds, train_methods
+    from brdiv.evaluation.tables import print_methods
+
+    base = find_config(config)
+    arguments: dict[str, list[str]] = {}
+    for name in methods:
+        key = name if name == "base" else Path(name).stem
+        if key in arguments:
+            raise UserError(f"methods: two of them are called {key}")
+        arguments[key] = ["--config", str(base), *overlay(name), *fit_options]
+    numbers = parse_seeds(seeds)
+    folder = folder or Path("runs", f"compare-{base.stem}")
+    print(f"training {len(arguments) * len(numbers)} runs, {jobs} at a time; logs are in {folder}")
+    print_methods(train_methods(arguments, numbers, folder, jobs), folder)
+
+
+def overlay(method: str) -> list[str]:
+    """Return the options that put a method on top of a game."""
+    from brdiv.configs import find_config, shipped_configs
+
+    if method == "base":
+        return []
+    shipped = f"methods/{method}"
+    return ["--config", str(find_config(shipped if shipped in shipped_configs() else method))]

@@ -1,0 +1,80 @@
+"""`brdiv evaluate`."""
+
+import itertools
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from brdiv.commands.line.checks import check_at_least
+from brdiv.errors import UserError
+
+if TYPE_CHECKING:
+    from brdiv.evaluation.scores import Evaluation
+
+
+def evaluate(
+    runs: list[Path],
+    teammates: list[str] = ["heuristics"],  # noqa: B006
+    episodes: int = 64,
+    gamma: float = 0.99,
+    seed: int = 0,
+    threads: int = 2,
+    allow_imports: bool = False,
+    out: Path | None = None,
+) -> None:
+    """Let learners prepared with generated teammates (PLASTIC Policy) play with strangers.
+
+    Example: `brdiv evaluate runs/seeds-reaching --teammates heuristics`
+
+    Runs of one method are its seeds: intervals are over them.
+
+    Args:
+        runs: Population files, run folders, or folders of runs.
+        teammates: `heuristics`, or runs whose teammates are the strangers.
+        episodes: Number of complete episodes of each pair.
+        gamma: Discount of the robustness measure.
+        seed: Seed of the episodes.
+        threads: Number of CPU threads that torch may use.
+        allow_imports: Import the custom game or external environment that a trusted file names.
+        out: Folder for tables and figures; evaluation-<number> if none is given.
+
+    """
+    check_at_least(1, episodes=episodes, threads=threads)
+    if not 0 < gamma <= 1:
+        raise UserError(f"gamma is {gamma:g}: it must lie above 0, and be at most 1")
+    if out is not None and out.exists() and not out.is_dir():
+        raise UserError(f"{out} is not a folder")
+
+    import torch
+
+    from brdiv.evaluation.evaluate import evaluate
+    from brdiv.evaluation.report import write_numbers
+    from brdiv.evaluation.runs import load_runs, select_runs
+    from brdiv.evaluation.tables import print_evaluation
+
+    torch.set_num_threads(threads)
+    generated = [] if teammates == ["heuristics"] else [Path(name) for name in teammates]
+    everyone = load_runs([*runs, *generated], allow_imports)
+    strangers = select_runs(everyone, generated) if generated else None
+    evaluation = evaluate(select_runs(everyone, runs), strangers, episodes, seed, gamma)
+    out = out or next(folder for number in itertools.count(1) if not (folder := Path(f"evaluation-{number}")).exists())
+    summary = evaluation.summary()
+    write_numbers(evaluation, summary, out)
+    draw(evaluation, out)
+    print_evaluation(evaluation, summary)
+    print(f"every cell  {out}/cells.csv, {out}/evaluation.json")
+    print(f"figures     {out}/heatmap.png, .pdf, recognition.png")
+
+
+def draw(evaluation: "Evaluation", folder: Path) -> None:
+    """Draw `heatmap.png` and `.pdf`, and `recognition.png`."""
+    from brdiv.figures import evaluation_heatmap, recognition_chart
+
+    methods, tasks = evaluation.methods, evaluation.tasks
+    cells = [[evaluation.cell_estimate(method, task) for method in methods] for task in tasks]
+    title = f"{evaluation.game}: return with strangers\nmean and 95 % interval over seeds"
+    figure = evaluation_heatmap(methods, tasks, cells, title)
+    for ending in ("png", "pdf"):
+        figure.savefig(folder / f"heatmap.{ending}", dpi=150)
+    curves = {method: [e.recognised for e in evaluation.self_play if e.method == method] for method in methods}
+    title = f"{evaluation.game}: how soon learners know their own teammates"
+    recognition_chart(curves, title).savefig(folder / "recognition.png", dpi=150)

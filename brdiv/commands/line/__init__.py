@@ -1,0 +1,1 @@
+"""How functions become commands, and the command line of training."""

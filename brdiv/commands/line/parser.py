@@ -1,0 +1,128 @@
+"""A typed and documented function becomes a command line."""
+
+import difflib
+import inspect
+import types
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, Union, get_args, get_origin
+
+import docstring_parser
+from jsonargparse import ArgumentParser
+
+from brdiv.errors import UserError
+
+PASSED_ON = "fit_options"
+"""Parameter that takes all options a function doesn't have itself: those of `brdiv fit`."""
+
+
+class RaisesErrors:
+    """Mixed into a parser: a mistake is a `UserError`, and no option may be abbreviated."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{**kwargs, "allow_abbrev": False})
+
+    def error(self, message: str, ex: Exception | None = None) -> NoReturn:
+        """Fold the message into one line."""
+        raise UserError(" ".join(message.split()))
+
+
+class CommandParser(RaisesErrors, ArgumentParser):
+    """The options of one command."""
+
+
+def call(name: str, function: Callable[..., None], arguments: Sequence[str]) -> None:
+    """Call a function with what a command line says."""
+    parameters = inspect.signature(function).parameters
+    if list(parameters) == [PASSED_ON]:
+        function(list(arguments))
+        return
+    parser = make_parser(name, function)
+    own, others = split(parser, arguments)
+    if others and PASSED_ON not in parameters:
+        raise UserError(f"unrecognized arguments: {' '.join(others)}{suggestion(others[0], options_of(parser))}")
+    values = parser.parse_args(own).as_dict()
+    function(**values, **({PASSED_ON: others} if PASSED_ON in parameters else {}))
+
+
+def make_parser(name: str, function: Callable[..., None]) -> CommandParser:
+    """Build the parser of a function: parameters that can be given by position are positional if they have no default.
+
+    A list takes one value or more; a bool that is False by default is a flag.
+    """
+    described = docstring_parser.parse(function.__doc__ or "")
+    helps = {parameter.arg_name: parameter.description for parameter in described.params}
+    text = " ".join(filter(None, [described.short_description, described.long_description]))
+    parser = CommandParser(prog=f"brdiv {name}", description=text)
+    for parameter in inspect.signature(function, eval_str=True).parameters.values():
+        if parameter.name != PASSED_ON:
+            add_argument(parser, parameter, helps[parameter.name])
+    return parser
+
+
+def add_argument(parser: CommandParser, parameter: inspect.Parameter, text: str | None) -> None:
+    """Add one parameter to a parser."""
+    required = parameter.default is inspect.Parameter.empty
+    positional = required and parameter.kind is not inspect.Parameter.KEYWORD_ONLY
+    options: dict[str, Any] = {"help": text}
+    if not required:
+        options["default"] = parameter.default
+    elif not positional:
+        options["required"] = True
+    kind, repeated = element_type(parameter.annotation)
+    if kind is bool and parameter.default is False:
+        options["action"] = "store_true"
+    else:
+        options["type"] = kind
+    if repeated:
+        options["nargs"] = "+"
+    parser.add_argument(parameter.name if positional else f"--{parameter.name.replace('_', '-')}", **options)
+
+
+def element_type(annotation: Any) -> tuple[Any, bool]:
+    """Return the type of one value, and whether there may be several, of an annotation that may also be None.
+
+    >>> element_type(list[int] | None)
+    (<class 'int'>, True)
+    """
+    if get_origin(annotation) in {Union, types.UnionType}:
+        (annotation,) = (part for part in get_args(annotation) if part is not type(None))
+        inner, repeated = element_type(annotation)
+        return (inner if repeated else inner | None), repeated
+    if get_origin(annotation) is list:
+        return get_args(annotation)[0], True
+    return annotation, False
+
+
+def options_of(parser: CommandParser) -> list[str]:
+    """Every option that a parser knows, as it is written."""
+    return [text for action in parser._actions for text in action.option_strings]
+
+
+def split(parser: CommandParser, arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Tell a parser's own arguments, with the values that follow them, from all others.
+
+    An own option that is given several times is gathered into one, so that each adds values.
+    """
+    known = options_of(parser)
+    positions: list[str] = []
+    gathered: dict[str, list[str]] = {}
+    others: list[str] = []
+    values = positions
+    for argument in arguments:
+        if not argument.startswith("--") and argument not in known:
+            values.append(argument)
+            continue
+        name, equals, value = argument.partition("=")
+        if name in known:
+            values = gathered.setdefault(name, [])
+            values += [value] if equals else []
+        else:
+            others.append(argument)
+            values = others
+    return [*positions, *(part for name, found in gathered.items() for part in (name, *found))], others
+
+
+def suggestion(wrong: str, known: Sequence[str]) -> str:
+    """Ask whether a known option was meant."""
+    near = difflib.get_close_matches(wrong.split("=")[0], known, 1)
+    return f"; did you mean {near[0]}?" if near else ""

@@ -1,0 +1,333 @@
+"""The command line of training: every setting of data, model, callbacks and Trainer as a typed argument."""
+
+import gc
+import inspect
+import logging
+import os
+import pydoc
+import sys
+import warnings
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NoReturn
+
+import torch
+from lightning import LightningModule, Trainer
+from lightning.fabric.utilities.exceptions import MisconfigurationException
+from lightning.pytorch.cli import ArgsType, LightningArgumentParser, LightningCLI, SaveConfigCallback
+from lightning.pytorch.loggers import TensorBoardLogger
+
+import brdiv.games
+import brdiv.objectives
+import brdiv.rollouts
+from brdiv.benchmarks.training import TrainingParts
+from brdiv.callbacks import (
+    Checkpoints,
+    CrossPlay,
+    PlasticEvaluation,
+    PopulationExport,
+    RunStopped,
+    StepProgress,
+    Throughput,
+)
+from brdiv.commands.line.parser import RaisesErrors
+from brdiv.commands.line.processes import another_process_is_gone, leave_process_group
+from brdiv.configs import find_config
+from brdiv.errors import UserError
+from brdiv.games import Playable
+from brdiv.objectives import Objective
+from brdiv.runs import CheckpointFileError, RunFolder, find_checkpoint, is_first_process
+from brdiv.runs.resume import check_fits, check_stream
+from brdiv.training import RolloutData, TeammateGenerator
+
+
+def class_names(module: ModuleType, parent: type) -> list[str]:
+    """Names of the classes below ``parent`` that a module exports, those that are only a base left out."""
+    exported = [getattr(module, name) for name in module.__all__]
+    classes = [item for item in exported if inspect.isclass(item) and parent in item.__mro__[1:]]
+    return sorted(item.__name__ for item in classes if not inspect.isabstract(item))
+
+
+CLASSES = {
+    "data.game": sorted(class_names(brdiv.games, Playable) + class_names(brdiv.rollouts, Playable)),
+    "model.objective": class_names(brdiv.objectives, Objective),
+}
+USAGE = "brdiv fit --config FILE [--config FILE ...] [--key value ...]"
+DESCRIPTION = """\
+Train a population of teammates, each of which needs a different best response. Every setting below can stand in a
+config file (shipped ones are found by name) or be given here; later ones win. --print_config shows what is used."""
+
+
+class TrainingParser(RaisesErrors, LightningArgumentParser):
+    """The options of training."""
+
+    def error(self, message: str, ex: Exception | None = None) -> NoReturn:
+        """Name the choices where a class isn't known."""
+        for key, choices in CLASSES.items():
+            if f'key "{key}"' in message and "Got value: None" in message:
+                message = f"{key} is missing: give a --config, or one of {', '.join(choices)}"
+            elif f'key "{key}"' in message and "import path" in message:
+                message = f"{key}: no such class; known are {', '.join(choices)}, or give a dotted import path"
+        super().error(message)
+
+
+class TrainingCLI(LightningCLI):
+    """What is linked to what, where output goes, which callbacks watch."""
+
+    @staticmethod
+    def subcommands() -> dict[str, set[str]]:
+        """Training is all that is done through the Trainer."""
+        return {"fit": {"model", "train_dataloaders", "val_dataloaders", "datamodule"}}
+
+    def add_core_arguments_to_parser(self, parser: LightningArgumentParser) -> None:
+        """Add our own settings first, and Lightning's hundreds after them: help is read from the top."""
+        parser.description = DESCRIPTION
+        parser.add_argument(
+            "--run",
+            type=str | None,
+            default=None,
+            help="Folder for all that this run writes. Default: runs/<game>-<objective>-seed<seed>, numbered if taken.",
+        )
+        parser.add_argument("--threads", type=int, default=2, help="Number of CPU threads that torch may use.")
+        parser.add_lightning_class_args(self._datamodule_class, "data")
+        parser.add_lightning_class_args(self._model_class, "model")
+        parser.add_lightning_class_args(StepProgress, "progress")
+        parser.add_lightning_class_args(Throughput, "throughput")
+        # The file first: whatever the last measurement may run into, the population is safe by then.
+        parser.add_lightning_class_args(PopulationExport, "export")
+        parser.add_lightning_class_args(CrossPlay, "cross_play")
+        parser.add_lightning_class_args(PlasticEvaluation, "plastic")
+        parser.add_lightning_class_args(Checkpoints, "checkpoints")
+        parser.add_lightning_class_args(self.trainer_class, "trainer")
+        parser.set_defaults({f"trainer.{name}": value for name, value in self.trainer_defaults.items()})
+
+    def add_arguments_to_parser(self, parser: LightningArgumentParser) -> None:
+        """Say each value in one place only."""
+        parser.link_arguments("seed_everything", "data.seed")
+        parser.link_arguments("model.n_types", "data.n_types")
+        parser.link_arguments("model.objective", "data.cross_play", compute_fn=wants_cross_play)
+        parser.link_arguments("data.observation_size", "model.observation_size", apply_on="instantiate")
+        parser.link_arguments("data.n_actions", "model.n_actions", apply_on="instantiate")
+
+    def _parse_ckpt_path(self) -> None:
+        """Leave the checkpoint's hyperparameters alone: a run resumes with the settings it is given.
+
+        Lightning would also read the file before we have looked whether it is whole.
+        """
+
+    def before_instantiate_classes(self) -> None:
+        """Refuse what would not do what it says, and set threads before anything computes."""
+        config = self.config.fit
+        if config.threads < 1:
+            raise UserError(f"threads is {config.threads}: at least one is needed")
+        if config.trainer.max_epochs != 1:
+            raise UserError(f"trainer.max_epochs is {config.trainer.max_epochs}: a run is one epoch; set data.steps")
+        check_strategy(config.trainer.strategy)
+        torch.set_num_threads(config.threads)
+        os.environ.setdefault("OMP_NUM_THREADS", str(config.threads))  # without it, Lightning's DDP sets another number
+        self.resumed: dict[str, Any] | None = None
+        if config.ckpt_path is not None:
+            self.find_run_to_resume(config)
+
+    def find_run_to_resume(self, config: Any) -> None:
+        """Look for the checkpoint and its folder, and check it, before anything is built."""
+        try:
+            path, folder, self.resumed = find_checkpoint(
+                str(config.ckpt_path), config.run and Path(config.run), default_folder(config)
+            )
+        except CheckpointFileError as error:
+            raise UserError(f"ckpt_path: {error}") from None
+        config.ckpt_path, config.run, config.weights_only = str(path), str(folder), True
+        # The config that the run began with stays as it is: it repeats the run from its first step.
+        name = RunFolder.config_name(self.resumed["env_steps"])
+        self.save_config_kwargs.update(config_filename=name, overwrite=True)
+
+    def instantiate_classes(self) -> None:
+        """Build everything. What Lightning refuses is a mistake in the settings."""
+        try:
+            super().instantiate_classes()
+        except MisconfigurationException as error:
+            raise UserError(str(error)) from None
+
+    def instantiate_trainer(self, **kwargs: Any) -> Any:
+        """Claim the run's folder, last of all: a refused config leaves nothing behind."""
+        built = self.config_init.fit
+        if built.trainer.enable_progress_bar is False:
+            # Lightning refuses a progress bar of ours beside this setting instead of heeding it.
+            built.trainer.enable_progress_bar = True
+            built.progress.disable()
+        config = self.config.fit
+        if config.trainer.fast_dev_run:
+            return super().instantiate_trainer(**kwargs)
+        folder = self.claim_folder(config)
+        kwargs["default_root_dir"] = folder.path
+        if config.trainer.logger is None:
+            # What was logged after the checkpoint will be logged again: readers are told to forget it.
+            purge = {} if self.resumed is None else {"purge_step": self.resumed["env_steps"] + 1}
+            kwargs["logger"] = TensorBoardLogger(
+                folder.path.parent, name=folder.path.name, version="", default_hp_metric=False, **purge
+            )
+        try:
+            return super().instantiate_trainer(**kwargs)
+        except Exception:
+            if self.resumed is None and is_first_process():
+                folder.path.rmdir()
+            raise
+
+    def claim_folder(self, config: Any) -> RunFolder:
+        """Make the run's folder, or return that of the run to resume."""
+        wanted = Path(config.run) if config.run else None
+        if self.resumed is not None:
+            assert wanted is not None
+            return RunFolder(wanted)
+        if not is_first_process():  # other processes of the run write nothing
+            return RunFolder(wanted or "runs")
+        try:
+            return RunFolder.claim(wanted, default_folder(config))
+        except OSError as error:
+            raise UserError(f"run folder {wanted or default_folder(config)}: {error}") from None
+
+    def before_fit(self) -> None:
+        """Refuse to resume a run with a checkpoint that doesn't fit, or without steps left."""
+        if self.resumed is None:
+            return
+        path, data, processes = Path(self.config.fit.ckpt_path), self.datamodule, self.trainer.world_size
+        try:
+            check_fits(self.resumed, self.model, path)
+            check_stream(self.resumed, path, data.pairing.rows, data.window, processes, data.play_format)
+        except CheckpointFileError as error:
+            raise UserError(f"ckpt_path: {error}") from None
+        done, planned = self.resumed["env_steps"], data.planned_steps(processes)
+        if done >= planned:
+            raise UserError(f"ckpt_path: the run is over, {done:,} of {planned:,} steps; set data.steps higher")
+
+    def after_fit(self) -> None:
+        """Say where things are."""
+        if self.trainer.is_global_zero and not self.config.fit.trainer.fast_dev_run:
+            folder = RunFolder(self.trainer.default_root_dir)
+            print(f"\npopulation  {folder.population}")
+            print(f"picture     {folder.cross_play_picture}")
+            print(f"numbers     {folder.cross_play_table}")
+            print(f"logs        tensorboard --logdir {folder}")
+
+
+class SaveConfig(SaveConfigCallback):
+    """Writes every setting to the run's folder, whatever the logger."""
+
+    def save_config(self, trainer: Trainer, pl_module: LightningModule, stage: str) -> None:
+        """Write the file; Lightning asks the first rank alone."""
+        path = RunFolder(trainer.default_root_dir).path / self.config_filename
+        self.parser.save(self.config, path, skip_none=False, overwrite=self.overwrite)
+
+
+class BuildOnly(TrainingCLI):
+    """Builds what `brdiv fit` would run, for whoever runs it otherwise."""
+
+    def _run_subcommand(self, subcommand: str) -> None:
+        """Run nothing."""
+
+
+def wants_cross_play(objective: Any) -> bool:
+    """Look up whether the objective's class learns from cross-play; where there is none, the parser complains later."""
+    return objective is None or bool(pydoc.locate(objective.class_path).cross_play)  # type: ignore[attr-defined]
+
+
+def class_name(setting: Any) -> str:
+    """Name the class of a parsed `class_path` setting."""
+    return str(setting.class_path).rpartition(".")[-1]
+
+
+def check_strategy(strategy: Any) -> None:
+    """Refuse strategies that would not do what they say with this model."""
+    name = strategy if isinstance(strategy, str) else class_name(strategy)
+    if name not in {"auto", "ddp", "DDPStrategy", "SingleDeviceStrategy"}:
+        raise UserError(
+            f"trainer.strategy is {name}: use ddp for several devices. Networks of this size gain nothing by sharding, "
+            "and processes that are forked or spawned from one that has parsed its arguments are not supported"
+        )
+
+
+def default_folder(config: Any) -> Path:
+    """Name the folder of a run after what it trains."""
+    name = f"{class_name(config.data.game)}-{class_name(config.model.objective)}-seed{config.seed_everything}"
+    return Path("runs", name.lower())
+
+
+def with_shipped_configs(arguments: list[str]) -> list[str]:
+    """Replace the value of every `--config` by the file it names."""
+    found: list[str] = []
+    for argument in arguments:
+        if found and found[-1] in {"--config", "-c"}:
+            found.append(str(find_config(argument)))
+        elif argument.startswith("--config="):
+            found.append(f"--config={find_config(argument.removeprefix('--config='))}")
+        else:
+            found.append(argument)
+    return found
+
+
+def run_training(arguments: list[str]) -> None:
+    """Train as these arguments say."""
+    try:
+        make_cli(TrainingCLI, arguments)
+    except RunStopped as stop:
+        leave_process_group()
+        if not is_first_process():
+            return  # with an error code, it would have the first process ended before that has said what follows
+        if stop.path is not None:
+            how = RunFolder.of_checkpoint(stop.path).how_to_resume(stop.path)
+            print(f"\n{stop}; saved as {stop.path}\n{how}", file=sys.stderr)
+        sys.exit(128 + stop.signum)
+    except RuntimeError as error:
+        if not another_process_is_gone(error):
+            raise
+        gone = UserError("another process of this run has ended; its own message says why")
+        gone.__notes__ = getattr(error, "__notes__", [])
+        raise gone from None
+    leave_process_group()
+
+
+def build_parts(arguments: list[str], run: Path, updates: int) -> TrainingParts:
+    """Build everything that `brdiv fit` would run, with a budget of so many updates and no output."""
+    brief = ["--trainer.enable_progress_bar", "false", "--cross_play.final_episodes", "1"]
+    cli = make_cli(BuildOnly, [*arguments, "--run", str(run), *brief])
+    cli.datamodule.steps = cli.datamodule.steps_per_update * updates
+    cli.before_fit()
+    return TrainingParts(cli.trainer, cli.model, cli.datamodule)
+
+
+def make_cli(kind: type[TrainingCLI], arguments: list[str]) -> TrainingCLI:
+    """Parse arguments and build everything; what then runs depends on the kind."""
+    quieten()
+    if not gc.get_freeze_count():
+        # Libraries stay: not searched for garbage again and again, they make letting go of figures cheap.
+        gc.freeze()
+    sys.path.insert(0, "")  # so that custom games and objectives are found where one stands
+    args: ArgsType = ["fit", *with_shipped_configs(arguments)]
+    return kind(
+        TeammateGenerator,
+        RolloutData,
+        save_config_callback=SaveConfig,
+        save_config_kwargs={"save_to_log_dir": False},
+        seed_everything_default=0,
+        trainer_defaults={
+            "max_epochs": 1,
+            "devices": 1,
+            "gradient_clip_val": 1.0,
+            "gradient_clip_algorithm": "value",
+            "enable_model_summary": False,
+        },
+        parser_class=TrainingParser,
+        parser_kwargs={"prog": "brdiv", "fit": {"usage": USAGE}},
+        args=args,
+    )
+
+
+def quieten() -> None:
+    """Keep libraries from filling the terminal with advice that does not apply here."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    logging.getLogger("lightning.pytorch").setLevel(logging.WARNING)
+    logging.getLogger("lightning.fabric").setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", message="LightningCLI's args parameter")
+    warnings.filterwarnings("ignore", message=".*LeafSpec")
+    warnings.filterwarnings("ignore", module="torchrl|tensordict")

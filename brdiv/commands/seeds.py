@@ -1,0 +1,41 @@
+"""`brdiv seeds`."""
+
+from pathlib import Path
+
+from brdiv.commands.line.many import check_fit_options
+
+
+def seeds(
+    *,
+    config: list[str],
+    seeds: str = "0-9",
+    jobs: int = 2,
+    folder: Path | None = None,
+    fit_options: list[str],
+) -> None:
+    """Train one config with many seeds and tabulate how often it works.
+
+    Example: `brdiv seeds --config configs/reaching.yaml --seeds 0-9`
+
+    Options that are not listed here go to `brdiv fit`. Seeds that are already done are not trained again.
+
+    Args:
+        config: Config file, or several, of which later ones win.
+        seeds: Numbers and ranges, as in 0-9 or 1,4,7.
+        jobs: How many seeds to train at a time, on one thread each.
+        folder: Folder for the runs; runs/seeds-<config> if none is given.
+        fit_options: Further options of `brdiv fit`.
+
+    """
+    check_fit_options(fit_options, jobs)
+
+    from brdiv.configs import find_config
+    from brdiv.evaluation.seeds import parse_seeds, train_seeds
+    from brdiv.evaluation.tables import print_seeds
+
+    configs = [find_config(name) for name in config]
+    numbers = parse_seeds(seeds)
+    folder = folder or Path("runs", "seeds-" + "-".join(path.stem for path in configs))
+    passed_on = [part for path in configs for part in ("--config", str(path))] + fit_options
+    print(f"training {len(numbers)} seeds, {jobs} at a time; logs are in {folder}")
+    print_seeds(train_seeds(numbers, folder, passed_on, jobs))

@@ -1,0 +1,1 @@
+"""Learners with strangers: loading runs, evaluating them, statistics over seeds, and tables."""

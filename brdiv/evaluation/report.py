@@ -1,0 +1,43 @@
+"""An evaluation on disk: every number."""
+
+import csv
+import json
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from brdiv.evaluation.scores import Cell, Evaluation
+from brdiv.evaluation.statistics import Estimate
+
+
+def write_numbers(evaluation: Evaluation, summary: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    """Write `cells.csv`, one line per cell, and `evaluation.json`, with everything."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "cells.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(Cell._fields)
+        writer.writerows(evaluation.cells)
+    methods = [
+        {name: value._asdict() if isinstance(value, Estimate) else value for name, value in entry.items()}
+        for entry in summary
+    ]
+    everything = {
+        "game": evaluation.game,
+        "gamma": evaluation.gamma,
+        "methods": methods,
+        "correlation_of_brdiv_with_return": evaluation.correlation(),
+        "self_play": [entry._asdict() for entry in evaluation.self_play],
+        "cells": [cell._asdict() for cell in evaluation.cells],
+    }
+    # NaN is no JSON: what there is no figure for is null.
+    (folder / "evaluation.json").write_text(json.dumps(without_nan(everything), indent=1))
+
+
+def without_nan(value: Any) -> Any:
+    """Replace NaN by None, all the way down."""
+    if isinstance(value, dict):
+        return {name: without_nan(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [without_nan(inner) for inner in value]
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -1,0 +1,128 @@
+"""One config, many seeds: how often it works."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from brdiv.errors import UserError
+from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
+from brdiv.runs import PopulationFileError, RunFolder, load_population
+from brdiv.teamwork import both_seats, cross_play, strategies
+
+
+class SeedResult(NamedTuple):
+    """What one seed's population does, measured anew from its file."""
+
+    seed: int
+    label: str  # the method, as its paper writes it
+    n_types: int
+    strategies: int | None  # distinct ways in which its teams win the game; None where they can't be told apart
+    diagonal: float
+    off_diagonal: float
+    brdiv: float
+    length: float  # of self-play episodes
+
+    @property
+    def complete(self) -> bool:
+        """Whether every teammate has a way of its own."""
+        return self.strategies == self.n_types
+
+
+def train_seeds(seeds: Sequence[int], folder: Path, fit_arguments: Sequence[str], jobs: int) -> Iterator[SeedResult]:
+    """Train each seed with `brdiv fit`, ``jobs`` at a time on one thread each, and measure it.
+
+    Seeds that finished before are not trained again. Each one's output goes to ``folder/seed<N>.log``.
+    """
+    return (result for _, result in train_methods({"": fit_arguments}, seeds, folder, jobs))
+
+
+def train_methods(
+    methods: Mapping[str, Sequence[str]], seeds: Sequence[int], folder: Path, jobs: int
+) -> Iterator[tuple[str, SeedResult]]:
+    """Train every method, given by name and arguments of `brdiv fit`, with every seed, in ``folder/<name>``."""
+    for name, fit_arguments in methods.items():
+        claim_settings(folder / name, fit_arguments)
+    runs = [(name, seed) for name in methods for seed in seeds]
+    with ThreadPoolExecutor(jobs) as pool:
+        paths = pool.map(lambda run: train(run[1], folder / run[0], methods[run[0]]), runs)
+        for (name, seed), path in zip(runs, paths, strict=True):
+            yield name, measure(seed, path)
+
+
+def train(seed: int, folder: Path, fit_arguments: Sequence[str]) -> Path:
+    """Train one seed in a process of its own, unless its finished population is there; returns the population file."""
+    run, number = RunFolder(folder / f"seed{seed}"), 1
+    while run.path.exists():  # an unfinished attempt is kept, not overwritten
+        if finished(run.population):
+            return run.population
+        number += 1
+        run = RunFolder(folder / f"seed{seed}-{number}")
+    command = [sys.executable, "-m", "brdiv", "fit", *fit_arguments]
+    command += ["--seed_everything", str(seed), "--run", str(run), "--threads", "1"]
+    log = folder / f"{run.path.name}.log"
+    with log.open("w") as output:
+        code = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False).returncode
+    if code != 0:
+        lines = log.read_text().strip().splitlines()
+        raise UserError(f"seed {seed} failed: {lines[-1] if lines else f'exit code {code}'} (all of it: {log})")
+    return run.population
+
+
+def claim_settings(folder: Path, fit_arguments: Sequence[str]) -> None:
+    """Refuse a folder that holds runs with other settings: they would be taken for results of these."""
+    texts = [Path(part).read_text() if Path(part).is_file() else part for part in fit_arguments]
+    settings, path = json.dumps(texts, indent=1), folder / "settings.json"
+    unknown = not path.exists() and any(folder.glob("seed*"))
+    if unknown or (path.exists() and path.read_text() != settings):
+        raise UserError(f"{folder} holds runs with other settings; choose another --folder, or remove it")
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text(settings)
+
+
+def finished(path: Path) -> bool:
+    """Whether a whole population of a whole run is there."""
+    try:
+        return bool(load_population(path, allow_imports=True).about.get("finished"))
+    except PopulationFileError:
+        return False
+
+
+def measure(seed: int, path: Path, episodes: int = 1000) -> SeedResult:
+    """Play every pair of a population file anew."""
+    population, game, about = load_population(path, allow_imports=True)  # this command trained it
+    played = cross_play(game, *both_seats(population), episodes, torch.Generator().manual_seed(seed))
+    matrix = played.returns.mean(-1)
+    found = set(strategies(played).tolist()) - {-1}
+    return SeedResult(
+        seed,
+        str(about.get("method", {}).get("label", "unknown")),
+        population.n_types,
+        len(found) if game.has_outcomes else None,
+        float(mean_diagonal(matrix)),
+        float(mean_off_diagonal(matrix)),
+        float(best_response_diversity(matrix)),
+        float(played.lengths.diagonal().float().mean()),
+    )
+
+
+def parse_seeds(text: str) -> list[int]:
+    """Read seeds as a list of numbers and ranges.
+
+    >>> parse_seeds("0-3,7,2")
+    [0, 1, 2, 3, 7]
+    """
+    seeds: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.partition("-")
+        if not first.isdigit() or (dash and not last.isdigit()):
+            raise UserError(f"seeds {text!r}: give numbers and ranges, as in 0-9 or 1,4,7")
+        seeds += range(int(first), int(last or first) + 1)
+    if not seeds:
+        raise UserError(f"seeds {text!r} names none")
+    return list(dict.fromkeys(seeds))

@@ -1,0 +1,158 @@
+"""What is printed in the terminal as a table."""
+
+import csv
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from torch import Tensor
+
+from brdiv.evaluation.scores import Evaluation
+from brdiv.evaluation.seeds import SeedResult
+from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
+
+
+def print_about(about: Mapping[str, Any]) -> None:
+    """Print a population file's description of itself."""
+    method, game = about.get("method", {}), about["game"]
+    lines = {
+        "game": describe_class(game),
+        "method": describe_class(method) if method else "unknown",
+        "teammates": about["n_types"],
+        "hidden layers": " - ".join(map(str, about["hidden"])),
+        "seed": about.get("seed", "unknown"),
+        "trained for": f"{about['steps']:,} environment steps" if "steps" in about else "unknown",
+        "written by": f"brdiv {about['version']}",
+    }
+    if not about.get("finished", True):
+        lines["trained for"] += ", then interrupted"
+    for name, value in lines.items():
+        print(f"{name:>14}  {value}")
+
+
+def describe_class(entry: Mapping[str, Any]) -> str:
+    """Write a class with its settings as it would be called.
+
+    >>> describe_class({"name": "BRDiv", "settings": {"cross_play_weight": 2.5}})
+    'BRDiv(cross_play_weight=2.5)'
+    """
+    settings = ", ".join(f"{name}={value}" for name, value in entry.get("settings", {}).items())
+    return f"{entry['name']}({settings})"
+
+
+def print_cross_play(matrix: Tensor) -> None:
+    """Print a cross-play matrix ``[K, K]`` and its summary."""
+    table = Table(title="cross-play: mean returns", title_justify="left")
+    table.add_column("teammate", justify="right")
+    for j in range(len(matrix)):
+        table.add_column(f"BR {j + 1}", justify="right")
+    for i, row in enumerate(matrix.tolist()):
+        cells = [f"[bold]{value:.3f}[/bold]" if i == j else f"{value:.3f}" for j, value in enumerate(row)]
+        table.add_row(str(i + 1), *cells)
+    console = Console()
+    console.print(table)
+    console.print(
+        f"mean diagonal {mean_diagonal(matrix):.3f}, mean off-diagonal {mean_off_diagonal(matrix):.3f}, "
+        f"BRDiv {best_response_diversity(matrix):.2f}",
+        highlight=False,
+    )
+
+
+def print_methods(results: Iterable[tuple[str, SeedResult]], folder: Path) -> None:
+    """Print one line per method once all of its seeds are in; write all as `compare.csv`, the table as `compare.md`."""
+    console = Console(highlight=False)
+    names = ("method", "seeds", "diagonal", "off-diagonal", "BRDiv", "strategies", "self-play steps")
+    head = f"{names[0]:18} {names[1]:>5} " + " ".join(f"{name:>15}" for name in names[2:])
+    console.print(head, style="bold", soft_wrap=True)
+    lines, rows = [], []
+    for method, group in itertools.groupby(results, key=lambda pair: pair[0]):
+        seeds = [result for _, result in group]
+        rows += [(method, *r) for r in seeds]
+        label = seeds[0].label
+        cells = [f"{spread([getattr(r, name) for r in seeds])}" for name in ("diagonal", "off_diagonal")]
+        cells += [spread([r.brdiv for r in seeds], 1)]
+        cells += [" ".join("-" if r.strategies is None else str(r.strategies) for r in seeds)]
+        cells += [spread([r.length for r in seeds], 1)]
+        console.print(f"{label:18} {len(seeds):>5} " + " ".join(f"{cell:>15}" for cell in cells), soft_wrap=True)
+        lines.append(f"| {label} | {len(seeds)} | " + " | ".join(cells) + " |")
+    lines = [f"| {' | '.join(names)} |", "|" + "---|" * len(names), *lines]
+    (folder / "compare.md").write_text("\n".join(lines) + "\n")
+    with (folder / "compare.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["method", *SeedResult._fields])
+        writer.writerows(rows)
+    console.print(f"\ntable {folder}/compare.md, every seed {folder}/compare.csv")
+
+
+def spread(values: Sequence[float], digits: int = 3) -> str:
+    """Write the mean of some numbers, and how far from it the furthest is.
+
+    >>> spread([0.9, 1.0, 1.1], 1)
+    '1.0 +- 0.1'
+    """
+    middle = mean(values)
+    return f"{middle:.{digits}f} +- {max(abs(value - middle) for value in values):.{digits}f}"
+
+
+def print_evaluation(evaluation: Evaluation, summary: Sequence[Mapping[str, Any]]) -> None:
+    """Print aggregates of every method, then its mean return with each teammate."""
+    console = Console(highlight=False)
+    console.print(f"{evaluation.game}: PLASTIC with strangers, 95 % intervals over seeds", style="bold")
+    names = ("IQM return", "mean return", f"robustness ({evaluation.gamma:g})")
+    head = f"{'method':14} {'seeds':>5} " + " ".join(f"{name:>20}" for name in names)
+    console.print(f"{head} {'BRDiv':>7} {'SP steps':>11} {'known':>6}", style="bold", soft_wrap=True)
+    for entry in summary:
+        quickest, slowest = entry["self_play_steps"]
+        estimates = " ".join(f"{entry[name]!s:>20}" for name in ("iqm", "mean", "robustness"))
+        line = f"{entry['method']:14} {entry['seeds']:>5} {estimates} {entry['brdiv']:>7.2f}"
+        steps = f"{quickest:.1f}-{slowest:.1f}"
+        console.print(f"{line} {steps:>11} {entry['recognised']:>6.1%}", soft_wrap=True)
+    console.print("known: how often the learner names its own teammates rightly by the end of an episode\n")
+    each = Table(title="mean return with each teammate", title_justify="left")
+    each.add_column("teammate")
+    for method in evaluation.methods:
+        each.add_column(method, justify="right")
+    for teammate in evaluation.tasks:
+        cells = [evaluation.cell_values(method, teammate) for method in evaluation.methods]
+        each.add_row(teammate, *(f"{mean(values):.3f}" if values else "seen" for values in cells))
+    console.print(each)
+    correlation = evaluation.correlation()
+    if not math.isnan(correlation):
+        console.print(f"correlation of BRDiv with return with strangers, over runs: {correlation:.2f}")
+    if any(entry["seeds"] == 1 for entry in summary):
+        console.print("one seed tells nothing about others: no interval; train more with `brdiv seeds`")
+
+
+def print_seeds(results: Iterable[SeedResult]) -> list[SeedResult]:
+    """Print one line per seed as results come in, then what they amount to."""
+    console = Console(highlight=False)
+    console.print(
+        f"{'seed':>4} {'strategies':>11} {'diagonal':>9} {'off-diag.':>10} {'BRDiv':>7} {'SP steps':>9}", style="bold"
+    )
+    done = []
+    for r in results:
+        found = f"{r.strategies} of {r.n_types}" if r.strategies is not None else "-"
+        console.print(
+            f"{r.seed:>4} {found:>11} {r.diagonal:>9.3f} {r.off_diagonal:>10.3f} {r.brdiv:>7.2f} {r.length:>9.2f}"
+        )
+        done.append(r)
+    good = done
+    if any(r.strategies is not None for r in done):
+        good = [r for r in done if r.complete]
+        console.print(f"\n{len(good)} of {len(done)} seeds gave every teammate a strategy of its own", style="bold")
+    if good:
+        diagonal, off_diagonal, length = (
+            [getattr(r, name) for r in good] for name in ("diagonal", "off_diagonal", "length")
+        )
+        console.print(
+            f"{'all seeds' if good is done else 'in those'}: "
+            f"diagonal {mean(diagonal):.3f} (lowest {min(diagonal):.3f}), "
+            f"off-diagonal {mean(off_diagonal):.3f} (highest {max(off_diagonal):.3f}), "
+            f"self-play episode {mean(length):.2f} steps (longest {max(length):.2f})"
+        )
+    return done

@@ -1,0 +1,74 @@
+"""Episodes to look at: an animated GIF, a strip of pictures, or frames in the terminal."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from PIL import Image
+
+from brdiv.figures.image import as_image
+from brdiv.games import Frame, Playable
+from brdiv.games.board import COLOURS, NAMES
+
+
+def caption(frame: Frame) -> str:
+    """Say where in the episode a frame is."""
+    return f"episode {frame.episode}, step {frame.step}, return {frame.total:.2f}"
+
+
+def draw_frame(game: Playable, frame: Frame, title: str) -> Figure:
+    """Draw one moment with its caption and who is who."""
+    figure = Figure(figsize=(3.6, 4.1), layout="constrained")
+    axes = figure.add_subplot()
+    game.draw(frame.view, axes)
+    axes.set_title(f"{title}\n{caption(frame)}" if title else caption(frame), fontsize=9)
+    add_legend(figure)
+    return figure
+
+
+def add_legend(figure: Figure) -> None:
+    """Name the two colours below the picture."""
+    marks = [
+        Line2D([], [], marker="o", linestyle="", markersize=7, color=colour, label=name)
+        for colour, name in zip(COLOURS, NAMES, strict=True)
+    ]
+    figure.legend(handles=marks, loc="outside lower center", ncols=2, fontsize=8, frameon=False)
+
+
+def save_gif(path: Path, game: Playable, frames: Sequence[Frame], title: str = "", fps: float = 3.0) -> None:
+    """Write an animation; the end of each episode stays a little longer."""
+    images = [Image.fromarray(as_image(draw_frame(game, frame, title))) for frame in frames]
+    last = [following is None or following.step == 0 for following in [*frames[1:], None]]
+    durations = [round((4 if end else 1) * 1000 / fps) for end in last]
+    images[0].save(path, save_all=True, append_images=images[1:], duration=durations, loop=0)
+
+
+def save_strip(
+    path: Path, game: Playable, frames: Sequence[Frame], title: str = "", columns: int = 6, most: int = 24
+) -> None:
+    """Write pictures side by side, evenly chosen where there are more than ``most`` frames."""
+    if len(frames) > most:
+        chosen = np.unique(np.linspace(0, len(frames) - 1, most).round().astype(int)).tolist()
+        frames = [frames[number] for number in chosen]
+    columns = min(columns, len(frames))
+    rows = -(-len(frames) // columns)
+    figure = Figure(figsize=(2.4 * columns, 2.6 * rows + 0.6), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False)
+    for axes in grid.flat:
+        axes.axis("off")
+    for axes, frame in zip(grid.flat, frames, strict=False):
+        game.draw(frame.view, axes)
+        axes.set_title(caption(frame), fontsize=8)
+    if title:
+        figure.suptitle(title, fontsize=10)
+    add_legend(figure)
+    figure.savefig(path, dpi=110)
+
+
+def print_frames(game: Playable, frames: Sequence[Frame]) -> None:
+    """Print every frame as text."""
+    for frame in frames:
+        print(f"\n{caption(frame)}")
+        print(game.text(frame.view))

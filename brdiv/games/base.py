@@ -1,0 +1,115 @@
+"""What a two-player game is: constants, pure functions of batched tensors, and all that is the game's own."""
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from tensordict import TensorDict
+from torch import Tensor, nn
+
+from brdiv.games.policies import Policies
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+class Playable(nn.Module, ABC):
+    """Something that two seats play for one team reward; seat 0 is the teammate's, seat 1 the learner's.
+
+    Whoever needs to know something about a game asks it here, and never what class it is. Constructor arguments are
+    kept as attributes of the same name, so that a population file can say what it was made for.
+    """
+
+    n_actions: int
+    observation_size: int
+    horizon: int
+    """Steps after which an episode is truncated; 0 where the environment itself ends every episode."""
+
+    view_size: int = 0
+    """How many plain numbers a seat's view has; 0 where there is no view, and so nothing to draw."""
+
+    has_outcomes: bool = False
+    """Whether `outcome` tells in which of several ways the game was won."""
+
+    most_rows: int = 16_384
+    """How many rows are played at once when many episodes are measured."""
+
+    def settings(self) -> dict[str, Any]:
+        """Constructor arguments that build this game again."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def same_as(self, other: "Playable") -> bool:
+        """Whether policies of one game can play the other: the same class with the same settings."""
+        return type(self) is type(other) and self.settings() == other.settings()
+
+    def imports(self) -> str | None:
+        """Name what code from outside brdiv building this game would import; None if there is none."""
+        module = type(self).__module__
+        return None if module.partition(".")[0] == "brdiv" else module
+
+    def own_environment(self, pairing: Any, device: torch.device, seed: int | torch.Generator) -> Any:
+        """Build the environment it is played in, where it brings its own; None where `TwoPlayerEnv` plays it."""
+        return None
+
+    def heuristics(self) -> Policies | None:
+        """Build the scripted teammates, on the game's device; None if there are none."""
+        return None
+
+    def outcome(self, state: TensorDict) -> Tensor | None:
+        """Say in which of several ways the game was won, ``[B]``, -1 where it was not; None without outcomes."""
+        return None
+
+    def draw(self, view: Sequence[int], axes: "Axes") -> None:
+        """Draw seat 0's view; as numbers, eight per line, unless a game overrides this."""
+        lines = [" ".join(map(str, view[start : start + 8])) for start in range(0, len(view), 8)]
+        axes.text(0.5, 0.5, "\n".join(lines), ha="center", va="center", family="monospace")
+        axes.axis("off")
+
+    def text(self, view: Sequence[int]) -> str:
+        """Write seat 0's view for a terminal; as numbers, unless a game overrides this."""
+        return " ".join(map(str, view))
+
+
+class Game(Playable):
+    """A game whose rules are pure functions.
+
+    It keeps no state: every method maps tensors with a leading batch of B rows to tensors with the same. Constants are
+    buffers, so `to(device)` moves the game.
+    """
+
+    view_size: int
+
+    @abstractmethod
+    def initial(self, rows: int, generator: torch.Generator) -> TensorDict:
+        """Draw start states, a TensorDict ``[rows]``, from the generator alone."""
+
+    @abstractmethod
+    def step(self, state: TensorDict, action: Tensor) -> tuple[TensorDict, Tensor, Tensor]:
+        """Apply ``action [B, 2]``: next state ``[B]``, team reward ``[B]``, game won ``[B]`` (not: time is up)."""
+
+    @abstractmethod
+    def view(self, state: TensorDict) -> Tensor:
+        """Show the state as each seat sees it, itself first: integers ``[B, 2, view_size]``."""
+
+    @abstractmethod
+    def from_view(self, view: Tensor) -> TensorDict:
+        """Rebuild the state ``[B]`` from ``view [B, 2, view_size]``: the inverse of `view`."""
+
+    @abstractmethod
+    def encode(self, view: Tensor) -> Tensor:
+        """Turn ``view [..., view_size]`` into what networks learn well from, ``[..., observation_size]`` floats."""
+
+    def observe(self, state: TensorDict) -> Tensor:
+        """Return both seats' network input, ``[B, 2, observation_size]``."""
+        return self.encode(self.view(state))
+
+
+class Frame(NamedTuple):
+    """One moment of an episode, as it can be drawn."""
+
+    episode: int
+    step: int
+    total: float  # reward so far
+    view: list[int]  # seat 0's

@@ -1,0 +1,63 @@
+"""Who plays whom: the ids of an episode's teammate pi^i and best response pi^-j."""
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from brdiv.errors import UserError
+
+
+class IdDraw(Protocol):
+    """Draws the ids of new episodes."""
+
+    n_types: int
+    rows: int
+
+    def draw(self, generator: torch.Generator, times: int = 1) -> Tensor:
+        """Draw ``ids [times, rows, 2]``."""
+        ...
+
+
+class Pairing:
+    """Ids for a batch of rows: the first play themselves (i, i), the others a stranger (i, j), i != j.
+
+    Each row keeps its kind for good, which fixes the share of self-play (SP) and cross-play (XP) experience in every
+    batch; its ids are drawn anew for every episode.
+    """
+
+    def __init__(self, n_types: int, self_play_rows: int, cross_play_rows: int = 0) -> None:
+        if n_types < 2:
+            raise UserError(f"n_types is {n_types}: a diverse population needs at least 2 teammates")
+        if self_play_rows < 0 or cross_play_rows < 0 or self_play_rows + cross_play_rows < 1:
+            raise UserError(
+                f"self_play_rows is {self_play_rows} and cross_play_rows {cross_play_rows}: "
+                "neither may be negative, and together they must be at least 1"
+            )
+        self.n_types = n_types
+        self.self_play_rows = self_play_rows
+        self.cross_play_rows = cross_play_rows
+        self.rows = self_play_rows + cross_play_rows
+
+    def draw(self, generator: torch.Generator, times: int = 1) -> Tensor:
+        """Draw ``ids [times, rows, 2]``, uniform over the K self-play or the K(K - 1) cross-play pairs."""
+        shape, device = (times, self.rows), generator.device
+        i = torch.randint(self.n_types, shape, generator=generator, device=device)
+        distance = torch.randint(1, self.n_types, shape, generator=generator, device=device)
+        distance[:, : self.self_play_rows] = 0
+        return torch.stack([i, (i + distance) % self.n_types], -1)
+
+
+class NoIds:
+    """For rows whose players are chosen elsewhere: every id is 0, and nothing is drawn."""
+
+    n_types = 1
+
+    def __init__(self, rows: int) -> None:
+        if rows < 1:
+            raise UserError(f"rows is {rows}: at least one is needed")
+        self.rows = rows
+
+    def draw(self, generator: torch.Generator, times: int = 1) -> Tensor:
+        """Return ``ids [times, rows, 2]``."""
+        return torch.zeros(times, self.rows, 2, dtype=torch.long, device=generator.device)

@@ -1,0 +1,71 @@
+"""Policies that any game can be played with: learned ones, random ones, and several kinds as one."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from brdiv.games import RESPONSE, TEAMMATE, Memory, Policies, SeatView
+from brdiv.nets import Population, sample
+
+
+class LearnedPolicies(Policies):
+    """The K teammates of a population, or its K best responses."""
+
+    def __init__(self, population: Population, seat: int = TEAMMATE, names: Sequence[str] | None = None) -> None:
+        self.population = population
+        self.seat = seat
+        self.names = names or [f"pi^{'' if seat == TEAMMATE else '-'}{k + 1}" for k in range(population.n_types)]
+
+    def act(self, which: Tensor, seen: SeatView, memory: Memory, generator: torch.Generator) -> Tensor:
+        """Sample from the policy."""
+        return sample(self.population.logits(seen.observation, which + self.seat * self.population.n_types), generator)
+
+
+def both_seats(population: Population) -> tuple[LearnedPolicies, LearnedPolicies]:
+    """Return a population's teammates, and its best responses."""
+    return LearnedPolicies(population, TEAMMATE), LearnedPolicies(population, RESPONSE)
+
+
+class RandomPolicies(Policies):
+    """One policy that does anything at all."""
+
+    names = ("random",)
+
+    def __init__(self, n_actions: int) -> None:
+        self.n_actions = n_actions
+
+    def act(self, which: Tensor, seen: SeatView, memory: Memory, generator: torch.Generator) -> Tensor:
+        """Draw uniformly."""
+        return torch.randint(self.n_actions, which.shape, generator=generator, device=which.device)
+
+
+class SeveralPolicies(Policies):
+    """Policies of several kinds, one after the other, as one."""
+
+    def __init__(self, parts: Sequence[Policies]) -> None:
+        self.parts = list(parts)
+        self.names = [name for part in parts for name in part.names]
+
+    def begin(self, which: Tensor, seen: SeatView, generator: torch.Generator) -> Memory:
+        """Let every part begin in the rows it plays: each with the rows, which of its policies, and its own memory."""
+        memory, first = [], 0
+        for part in self.parts:
+            rows = ((which >= first) & (which < first + len(part))).nonzero().squeeze(-1)
+            if len(rows):
+                own = which[rows] - first
+                memory.append((part, rows, own, part.begin(own, seen.rows(rows), generator)))
+            first += len(part)
+        return memory
+
+    def act(self, which: Tensor, seen: SeatView, memory: Memory, generator: torch.Generator) -> Tensor:
+        """Let every part act in its rows."""
+        action = torch.zeros_like(which)
+        for part, rows, own, remembered in memory:
+            action[rows] = part.act(own, seen.rows(rows), remembered, generator)
+        return action
+
+    def watch(self, which: Tensor, other: SeatView, action: Tensor, memory: Memory) -> None:
+        """Let every part watch its rows."""
+        for part, rows, own, remembered in memory:
+            part.watch(own, other.rows(rows), action[rows], remembered)

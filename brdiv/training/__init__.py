@@ -1,0 +1,7 @@
+"""Training: the stream of rollouts, and Algorithm 1 as a LightningModule."""
+
+from brdiv.training.data import RolloutData, RolloutStream
+from brdiv.training.finite import NotFiniteError, check_finite
+from brdiv.training.module import TeammateGenerator
+
+__all__ = ["NotFiniteError", "RolloutData", "RolloutStream", "TeammateGenerator", "check_finite"]

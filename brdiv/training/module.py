@@ -1,0 +1,194 @@
+"""Algorithm 1 as a LightningModule: the wiring between a rollout, the objective and the optimiser."""
+
+import copy
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from lightning import LightningModule
+from tensordict import TensorDictBase
+from torch import Tensor
+
+from brdiv.errors import UserError
+from brdiv.nets import Critic, Population, values_where
+from brdiv.objectives import Objective, Sizes
+from brdiv.training.finite import check_gradients, check_losses
+from brdiv.training.losses import actor_loss, critic_loss, entropy
+from brdiv.training.returns import is_bootstrapped, n_step_returns
+from brdiv.training.schedules import linear
+
+
+class TeammateGenerator(LightningModule):
+    """Trains K teammates and their K best responses with one ID-conditioned critic.
+
+    Args:
+        observation_size: Length of what one seat sees. Set by the game.
+        n_actions: Number of actions. Set by the game.
+        objective: The method that generates teammates.
+        n_types: Size of the population, K.
+        hidden: Number of neurons in each hidden layer of an actor.
+        critic_hidden: Number of neurons in each hidden layer of the critic; as in an actor if none are given.
+        policy_gain: Scale of the actors' last layer at the start. Near 0 all policies begin alike and near uniform;
+            above 1 each begins with habits of its own.
+        learning_rate: Learning rate of Adam.
+        gamma: Discount factor of returns.
+        tau: How far the target critic moves to the critic with each update.
+        actor_weight: Weight of the actor loss.
+        critic_weight: Weight of the critic loss.
+        entropy_weight: Weight of the policies' entropy at the start.
+        final_entropy_weight: Weight of the policies' entropy at the end; the same as at the start if none is given.
+        entropy_hold: Share of the run after which the entropy weight begins to move, in a line, to its final value.
+
+    """
+
+    def __init__(
+        self,
+        observation_size: int,
+        n_actions: int,
+        objective: Objective,
+        n_types: int = 4,
+        hidden: Sequence[int] = (128, 128),
+        critic_hidden: Sequence[int] | None = None,
+        policy_gain: float = 0.01,
+        learning_rate: float = 1e-4,
+        gamma: float = 0.99,
+        tau: float = 1e-3,
+        actor_weight: float = 1.0,
+        critic_weight: float = 1.0,
+        entropy_weight: float = 0.01,
+        final_entropy_weight: float | None = None,
+        entropy_hold: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.save_hyperparameters()
+        check_ranges(learning_rate=learning_rate, gamma=gamma, tau=tau, entropy_hold=entropy_hold)
+        for name, value in {
+            "actor_weight": actor_weight,
+            "critic_weight": critic_weight,
+            "entropy_weight": entropy_weight,
+        }.items():
+            if not 0 <= value < float("inf"):
+                raise UserError(f"{name} is {value}: it must be a number, and not a negative one")
+        self.population = Population(n_types, observation_size, n_actions, hidden, policy_gain)
+        critic_hidden = critic_hidden or hidden
+        self.critic = Critic(n_types, observation_size, critic_hidden)
+        self.target_critic = copy.deepcopy(self.critic).requires_grad_(False)
+        self.objective = objective
+        self.objective.build(Sizes(n_types, observation_size, n_actions, critic_hidden))
+        self.learning_rate = learning_rate
+        self.gamma = gamma
+        self.tau = tau
+        self.actor_weight = actor_weight
+        self.critic_weight = critic_weight
+        last = entropy_weight if final_entropy_weight is None else final_entropy_weight
+        self.entropy_weights = (entropy_weight, last, entropy_hold)
+        self.env_steps = 0
+
+    def losses(self, rollout: TensorDictBase, entropy_weight: float) -> dict[str, Tensor]:
+        """Weigh every loss of Algorithm 2 on a rollout ``[B, T]``, by name; their sum is minimised."""
+        observation, ids, action = rollout["agents", "observation"], rollout["ids"], rollout["agents", "action"]
+        value = self.critic(observation, ids)
+        actor_return, critic_target = self.targets(rollout)
+        advantage = self.objective.slope(ids) * (actor_return - value.detach())
+        log_probs = self.population(observation, ids).log_softmax(-1)
+        log_prob = log_probs.gather(-1, action.unsqueeze(-1)).squeeze(-1)
+        return {
+            "actor": self.actor_weight * actor_loss(log_prob, advantage),
+            "critic": self.critic_weight * critic_loss(value, critic_target),
+            "entropy": -entropy_weight * entropy(log_probs),
+            **self.objective.auxiliary(rollout, self.population),
+        }
+
+    @torch.no_grad()
+    def targets(self, rollout: TensorDictBase) -> tuple[Tensor, Tensor]:
+        """n-step returns ``[B, T]``: bootstrapped by the critic for actors, by the target critic for the critic."""
+        after = rollout["next"]
+        reward = after["reward"].squeeze(-1)
+        bonus = self.objective.bonus(rollout)
+        if bonus is not None:
+            reward = reward + bonus
+        terminated, truncated = after["terminated"].squeeze(-1), after["truncated"].squeeze(-1)
+        observation, ids = after["agents", "observation"], rollout["ids"]
+        value = values_where(is_bootstrapped(truncated), (self.critic, self.target_critic), observation, ids)
+        actor_return, critic_target = n_step_returns(reward, value, terminated, truncated, gamma=self.gamma)
+        return actor_return, critic_target
+
+    def training_step(self, rollout: TensorDictBase, batch_idx: int) -> Tensor:
+        """One update on one fresh rollout."""
+        progress = batch_idx / self.trainer.num_training_batches
+        entropy_weight = linear(*self.entropy_weights, progress=progress)
+        self.objective.observe(rollout, progress)
+        losses = self.losses(rollout, entropy_weight)
+        total = torch.stack(list(losses.values())).sum()
+        if self.checks_numbers_now():
+            check_losses(losses, total, self.env_steps)
+        self.env_steps += rollout.numel() * self.trainer.world_size
+        if self.logs_now():
+            self.report({f"loss/{name}": loss.detach() for name, loss in losses.items()})
+            self.report({f"objective/{name}": value for name, value in self.objective.scalars().items()})
+        return total
+
+    def logs_now(self) -> bool:
+        """Whether this update is one of those that are logged."""
+        return bool(self.trainer.fit_loop.batch_idx % self.trainer.log_every_n_steps == 0)  # type: ignore[attr-defined]
+
+    def checks_numbers_now(self) -> bool:
+        """Whether to look for numbers that are not finite.
+
+        Off the CPU, looking at every update would stall the queue: there it is done with the logs, and before a
+        checkpoint.
+        """
+        return self.device.type == "cpu" or self.logs_now()
+
+    def report(self, metrics: dict[str, Any], monitored: bool = True) -> None:
+        """Give metrics to the loggers, and to Lightning for whoever monitors them (`trainer.callback_metrics`).
+
+        Loggers get them against environment steps: updates mean different things for different numbers of rows.
+        Lightning itself would log against updates, or round environment steps to a float's precision. When training
+        has ended it takes nothing more: then metrics must not be ``monitored``.
+        """
+        for logger in self.loggers:
+            logger.log_metrics(metrics, step=self.env_steps)
+        if monitored:
+            self.log_dict(metrics, logger=False)
+
+    def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
+        """Step, then let the target critic follow, target <- (1 - tau) target + tau critic, and the objective adapt.
+
+        Here, and not when the batch ends, because checkpoints are written before the module is told of that.
+        """
+        super().optimizer_step(*args, **kwargs)
+        with torch.no_grad():
+            torch._foreach_lerp_(list(self.target_critic.parameters()), list(self.critic.parameters()), self.tau)
+        self.objective.after_update()
+
+    def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
+        """Look at the gradients before they are clipped, which would hide infinite ones."""
+        if self.checks_numbers_now():
+            check_gradients(optimizer, self, self.env_steps)
+
+    def configure_optimizers(self) -> torch.optim.Optimizer:
+        """Adam on everything that learns; the objective's own parameters with its own settings."""
+        groups = [{"params": [*self.population.parameters(), *self.critic.parameters()]}]
+        groups += [group for group in self.objective.parameter_groups() if group["params"]]
+        return torch.optim.Adam(groups, lr=self.learning_rate, fused=True)
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Keep the count of environment steps."""
+        checkpoint["env_steps"] = self.env_steps
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Resume counting where the checkpoint stopped, at the learning rates of this run."""
+        self.env_steps = checkpoint["env_steps"]
+        (state,) = checkpoint["optimizer_states"]
+        for saved, own in zip(state["param_groups"], self.configure_optimizers().param_groups, strict=True):
+            saved["lr"] = own["lr"]
+
+
+def check_ranges(learning_rate: float, gamma: float, tau: float, entropy_hold: float) -> None:
+    """Refuse settings outside what they can mean."""
+    if not 0 < learning_rate < float("inf"):
+        raise UserError(f"learning_rate is {learning_rate}: it must be a positive number")
+    for name, value in {"gamma": gamma, "tau": tau, "entropy_hold": entropy_hold}.items():
+        if not 0 <= value <= 1:
+            raise UserError(f"{name} is {value}: it must lie between 0 and 1")

@@ -1,0 +1,37 @@
+"""What a callback watches: one typed way to the data, the run's folder and the pictures."""
+
+import gc
+
+from lightning import Trainer
+from lightning.pytorch.loggers import TensorBoardLogger
+from matplotlib.figure import Figure
+
+from brdiv.figures import as_image
+from brdiv.runs import RunFolder
+from brdiv.training import RolloutData, TeammateGenerator
+
+
+def data_of(trainer: Trainer) -> RolloutData:
+    """Return the data module that a run trains with."""
+    data = trainer.datamodule  # type: ignore[attr-defined]
+    assert isinstance(data, RolloutData), "these callbacks watch runs on RolloutData"
+    return data
+
+
+def folder_of(trainer: Trainer) -> RunFolder | None:
+    """Return the run's folder, which is the Trainer's root whatever its logger; None where nothing is to be written."""
+    if not trainer.is_global_zero or trainer.fast_dev_run:  # type: ignore[attr-defined]
+        return None
+    return RunFolder(trainer.default_root_dir)
+
+
+def log_picture(trainer: Trainer, module: TeammateGenerator, name: str, figure: Figure) -> None:
+    """Show a figure in TensorBoard, against environment steps, and let go of it.
+
+    A figure is full of references in circles. Python would find them in the end, but only after tens of megabytes.
+    """
+    for logger in trainer.loggers:
+        if isinstance(logger, TensorBoardLogger):
+            logger.experiment.add_image(name, as_image(figure, name), module.env_steps, dataformats="HWC")
+    del figure
+    gc.collect()

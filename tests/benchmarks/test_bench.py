@@ -1,0 +1,70 @@
+import json
+
+import pytest
+
+from brdiv.benchmarks.scaling import Point, measure
+from brdiv.commands import main
+
+
+def test_every_game_is_timed(capsys):
+    main(["bench", "--rows", "8", "--threads", "1"])
+    lines = capsys.readouterr().out.splitlines()[2:]
+    assert [line.split()[0] for line in lines] == ["Reaching", "LBF", "Cooking"]
+    assert all(float(number.replace(",", "")) > 100 for line in lines for number in line.split()[1:])
+
+
+@pytest.mark.parametrize("config", ["reaching", "lbf", "cooking"])
+def test_training_is_timed_against_the_floor(config, capsys):
+    main(["bench", "--config", config, "--updates", "20", "--repeats", "1", "--threads", "1", "--model.hidden", "[8]"])
+    out = capsys.readouterr().out.strip().splitlines()
+    result = json.loads(out[-1])
+    assert result["fraction_of_floor"] == pytest.approx(
+        result["env_steps_per_second"] / result["floor_steps_per_second"], rel=0.01
+    )
+    parts = result["milliseconds"]
+    assert set(parts) == {
+        "policy", "env", "collector_overhead", "loss_and_backward", "optimiser", "loop_overhead", "measuring",
+    }  # fmt: skip
+    assert all(value >= 0 for value in parts.values())
+    assert parts["measuring"] > 0
+    assert out[0].startswith(result["game"])  # and nothing of what the run prints
+    assert result["hidden"] == [8]
+    assert any(line.split()[:1] == ["floor"] for line in out)
+
+
+def test_misspelt_options_are_refused(capsys):
+    with pytest.raises(SystemExit):
+        main(["bench", "--row", "8"])
+    assert "unrecognized arguments: --row 8" in capsys.readouterr().err
+
+
+def test_scaling_is_measured_written_and_drawn(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("brdiv.benchmarks.scaling.ROWS", (10, 20))
+    monkeypatch.setattr("brdiv.benchmarks.scaling.TYPES", (2, 3))
+    asked = []
+
+    def measure(arguments, rows, n_types, threads):
+        asked.append((rows, n_types, threads))
+        return Point(rows, n_types or 6, threads, 1000 * threads, 2.5, 300)
+
+    monkeypatch.setattr("brdiv.benchmarks.scaling.measure", measure)
+    main(["bench", "--config", "lbf", "--scaling", str(tmp_path / "out")])
+    assert asked == [(10, None, 1), (20, None, 1), (10, None, 2), (20, None, 2), (10, 2, 2), (10, 3, 2)]
+    lines = (tmp_path / "out" / "scaling.csv").read_text().splitlines()
+    assert lines[0].split(",") == list(Point._fields)
+    assert lines[-1] == "10,3,2,2000,2.5,300"
+    assert (tmp_path / "out" / "scaling.png").stat().st_size > 1000
+    assert "2,000" in capsys.readouterr().out
+
+
+def test_one_point_of_the_scaling_is_a_benchmark():
+    point = measure(["--config", "reaching", "--model.hidden", "[8]"], rows=10, n_types=3, threads=1)
+    assert point[:3] == (10, 3, 1)
+    assert min(point[3:]) > 0
+
+
+def test_scaling_needs_a_config_that_exists(tmp_path, capsys):
+    for arguments in (["--config", "nowhere.yaml"], []):
+        with pytest.raises(SystemExit):
+            main(["bench", *arguments, "--scaling", str(tmp_path)])
+    assert "needs a config" in capsys.readouterr().err

@@ -1,0 +1,101 @@
+import pytest
+import torch
+
+from brdiv.commands import main
+from brdiv.evaluation.seeds import claim_settings, measure, parse_seeds
+from brdiv.evaluation.tables import print_seeds
+from brdiv.games import LBF, Reaching
+from brdiv.nets import Population
+from brdiv.runs import save_population
+from tests.small_runs import SMALL
+
+
+def test_seeds_are_trained_measured_and_not_trained_twice(tmp_path, capsys):
+    arguments = ["seeds", "--config", "reaching", "--seeds", "1-2", "--folder", str(tmp_path), "--data.steps", "256"]
+    arguments += [*SMALL[:-2], "--cross_play.final_episodes", "2"]
+    main(arguments)
+    out = capsys.readouterr().out
+    assert "of 2 seeds gave every teammate a strategy of its own" in out
+    files = [tmp_path / f"seed{seed}" / "population.safetensors" for seed in (1, 2)]
+    written = [file.stat().st_mtime_ns for file in files]
+    main(arguments)
+    assert [file.stat().st_mtime_ns for file in files] == written
+
+
+def test_a_seed_that_fails_says_why(tmp_path, capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["seeds", "--config", "reaching", "--seeds", "1", "--folder", str(tmp_path), "--data.steps", "3"])
+    assert stop.value.code == 2
+    assert "seed 1 failed: brdiv: error: steps is 3" in capsys.readouterr().err
+
+
+def test_measuring_counts_distinct_strategies(tmp_path):
+    """Four teams that all walk up and left: one strategy, and cross-play as good as self-play."""
+    population = Population(4, 50, 5, [1])
+    with torch.no_grad():
+        for layer in population.layers:
+            layer.weight.zero_()
+        population.layers[-1].bias[..., 1] = 9.0
+        population.layers[-1].bias[..., 3] = 9.0
+    path = save_population(tmp_path / "p.safetensors", population, Reaching())
+    result = measure(3, path, episodes=50)
+    assert (result.seed, result.strategies, result.complete) == (3, 1, False)
+    assert result.diagonal == pytest.approx(1.0, abs=0.02)
+    assert result.off_diagonal == pytest.approx(1.0, abs=0.02)
+
+
+def test_teams_that_never_meet_have_no_strategy(tmp_path):
+    population = Population(4, 50, 5, [1])
+    with torch.no_grad():
+        population.layers[-1].weight.zero_()
+        population.layers[-1].bias[..., 0] = 99.0  # stay
+    result = measure(0, save_population(tmp_path / "p.safetensors", population, Reaching()), episodes=20)
+    assert (result.strategies, result.complete, result.diagonal) == (0, False, 0.0)
+
+
+def test_a_game_whose_ways_are_not_told_apart_counts_none(tmp_path, capsys):
+    game = LBF()
+    population = Population(3, game.observation_size, game.n_actions, [4])
+    result = measure(0, save_population(tmp_path / "p.safetensors", population, game), episodes=2)
+    assert result.strategies is None
+    print_seeds([result])
+    assert "strategy of its own" not in capsys.readouterr().out
+
+
+def test_results_of_other_settings_are_not_taken_for_these(tmp_path):
+    claim_settings(tmp_path / "runs", ["--data.steps", "5"])
+    claim_settings(tmp_path / "runs", ["--data.steps", "5"])
+    with pytest.raises(ValueError, match="other settings"):
+        claim_settings(tmp_path / "runs", ["--data.steps", "6"])
+
+
+@pytest.mark.parametrize(("text", "seeds"), [("4", [4]), ("0-2", [0, 1, 2]), ("1,5-6,5", [1, 5, 6])])
+def test_seeds_are_numbers_and_ranges(text, seeds):
+    assert parse_seeds(text) == seeds
+
+
+@pytest.mark.parametrize("text", ["", "a", "3-", "-3", "1,,2", "5-2"])
+def test_other_seeds_are_refused(text):
+    with pytest.raises(ValueError, match="seeds"):
+        parse_seeds(text)
+
+
+def test_methods_are_compared_in_one_table(tmp_path, capsys):
+    arguments = ["compare", "--config", "reaching", "--methods", "base", "independent", "--seeds", "1"]
+    arguments += ["--folder", str(tmp_path), "--data.steps", "256", *SMALL[:-2], "--cross_play.final_episodes", "2"]
+    main(arguments)
+    out = capsys.readouterr().out
+    assert "BRDiv " in out
+    assert "Independent " in out
+    lines = (tmp_path / "compare.md").read_text().splitlines()
+    assert len(lines) == 4
+    rows = (tmp_path / "compare.csv").read_text().splitlines()
+    assert [row.split(",")[:2] for row in rows[1:]] == [["base", "1"], ["independent", "1"]]
+    assert (tmp_path / "independent" / "seed1" / "population.safetensors").exists()
+
+
+def test_an_unknown_method_is_refused_before_training(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["compare", "--config", "reaching", "--methods", "magic", "--folder", str(tmp_path)])
+    assert "no config file magic" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

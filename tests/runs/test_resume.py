@@ -1,0 +1,378 @@
+"""A run that resumes from a checkpoint ends where it would have ended had it never stopped."""
+
+import csv
+import io
+import pickle
+import shutil
+
+import pytest
+import torch
+from brdiv.configs import shipped_configs
+from safetensors.torch import load_file
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from brdiv.commands import main
+from brdiv.training import TeammateGenerator
+from tests.small_runs import train
+
+METHODS = ["brdiv", *sorted(path.stem for path in shipped_configs().values() if path.parent.name == "methods")]
+GAMES = ["reaching", "lbf", "cooking"]
+UPDATE = 16 * 8
+
+
+def killed_after(run, step, folder):
+    """A copy of a run as a kill would have left it: checkpoints up to ``step``, logs beyond it."""
+    shutil.copytree(run, folder)
+    (folder / "population.safetensors").unlink()
+    for path in (folder / "checkpoints").glob("step_*.ckpt"):
+        if int(path.stem.removeprefix("step_")) > step:
+            path.unlink()
+    return folder
+
+
+def resume(folder):
+    main(["fit", "--config", str(folder / "config.yaml"), "--run", str(folder), "--ckpt_path", "last"])
+
+
+def whole_run(folder, *arguments, updates=6, **kwargs):
+    options = ["--checkpoints.every", str(2 * UPDATE), "--checkpoints.keep", "99", *arguments]
+    return train(folder, *options, steps=UPDATE * updates, **kwargs)
+
+
+def assert_same_population(first, second):
+    ours, theirs = (load_file(run / "population.safetensors") for run in (first, second))
+    assert ours.keys() == theirs.keys()
+    for name, weights in ours.items():
+        assert torch.equal(weights, theirs[name]), name
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_trains_on_every_game_and_resumes(method, game, tmp_path):
+    overlay = [] if method == "brdiv" else ["--config", f"methods/{method}"]
+    # Untrained teams play to the time limit, and measuring them at the end is most of such a short run.
+    short = ["--cross_play.final_episodes", "1", "--data.game.horizon", "20"]
+    run = whole_run(tmp_path / "whole", *overlay, *short, config=game)
+    again = killed_after(run, 2 * UPDATE, tmp_path / "killed")
+    resume(again)
+    assert_same_population(run, again)
+    last = sorted((run / "checkpoints").glob("step_*"))[-1].name
+    ours, theirs = (torch.load(r / "checkpoints" / last, weights_only=True) for r in (run, again))
+    for name, value in ours["state_dict"].items():  # objective, critic and target critic too
+        assert torch.equal(value, theirs["state_dict"][name]), name
+
+
+def logged(run):
+    events = EventAccumulator(str(run)).Reload()
+    return {tag: [(e.step, e.value) for e in events.Scalars(tag)] for tag in events.Tags()["scalars"]}
+
+
+def test_logs_have_every_step_once(tmp_path):
+    options = ["--cross_play.every", str(UPDATE), "--cross_play.episodes", "2"]
+    run = whole_run(tmp_path / "whole", *options)
+    again = killed_after(run, 4 * UPDATE, tmp_path / "killed")
+    resume(again)
+    rows = [[tuple(row) for row in csv.reader((r / "cross_play.csv").open())] for r in (run, again)]
+    assert rows[0] == rows[1]
+    ours, theirs = logged(run), logged(again)
+    assert ours.keys() == theirs.keys()
+    for tag, values in ours.items():
+        if not tag.startswith("throughput"):
+            assert theirs[tag] == values, tag
+        assert [step for step, _ in theirs[tag]] == [step for step, _ in values], tag
+    assert len(ours["loss/actor"]) == 6
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data + b"768,1,1,0.",
+        lambda data: data + b"\x00\xff\xfe" * 50,
+        lambda data: data + b'"768,1,1\n',
+        lambda data: data + b"later,1,1,0.5,3,2\n",
+        lambda data: b"",
+        lambda data: b"\xff" + data,
+    ],
+    ids=["cut", "binary", "quote", "no number", "empty", "header flipped"],
+)
+def test_a_damaged_table_does_not_keep_a_run_from_resuming(damage, tmp_path):
+    options = ["--cross_play.every", str(3 * UPDATE), "--cross_play.episodes", "2"]
+    run = whole_run(tmp_path / "whole", *options)
+    table = (run / "cross_play.csv").read_bytes()
+    again = killed_after(run, 2 * UPDATE, tmp_path / "killed")
+    (again / "cross_play.csv").write_bytes(damage(table))
+    resume(again)
+    assert (again / "cross_play.csv").read_bytes() == table
+
+
+def complaint(capsys, *arguments):
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", "--config", "reaching", *arguments])
+    assert stop.value.code == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    return line
+
+
+def test_a_finished_run_has_nothing_to_resume(tmp_path, capsys):
+    run = whole_run(tmp_path / "whole", updates=2)
+    capsys.readouterr()
+    with pytest.raises(SystemExit):
+        resume(run)
+    assert "the run is over, 256 of 256 steps" in capsys.readouterr().err
+
+
+def test_missing_checkpoints_are_named(tmp_path, capsys):
+    assert "no checkpoint file nowhere.ckpt" in complaint(capsys, "--ckpt_path", "nowhere.ckpt")
+    assert "no run folder" in complaint(capsys, "--ckpt_path", "last", "--run", str(tmp_path / "none"))
+    assert "holds no checkpoint" in complaint(capsys, "--ckpt_path", "last", "--run", str(tmp_path))
+
+
+def test_a_damaged_newest_checkpoint_is_passed_over(tmp_path):
+    run = whole_run(tmp_path / "whole")
+    again = killed_after(run, 4 * UPDATE, tmp_path / "killed")
+    newest = sorted((again / "checkpoints").glob("step_*"))[-1]
+    newest.write_bytes(newest.read_bytes()[:1000])
+    resume(again)
+    assert_same_population(run, again)
+
+
+def test_a_run_that_ends_before_its_last_picture_is_drawn_can_still_be_finished(tmp_path, monkeypatch):
+    options = ["--cross_play.every", str(3 * UPDATE), "--cross_play.episodes", "2"]
+    run = whole_run(tmp_path / "whole", *options)
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("brdiv.callbacks.cross_play.print_cross_play", killed)
+        with pytest.raises((KeyboardInterrupt, SystemExit)):
+            whole_run(tmp_path / "killed", *options)
+    resume(tmp_path / "killed")
+    assert_same_population(run, tmp_path / "killed")
+    assert (tmp_path / "killed" / "cross_play.csv").read_text() == (run / "cross_play.csv").read_text()
+    names = [sorted(path.name for path in (r / "checkpoints").iterdir()) for r in (run, tmp_path / "killed")]
+    assert names[0] == names[1]
+
+
+def test_a_run_without_a_folder_name_is_found_by_what_it_trains(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    small = ["--config", "reaching", "--data.steps", str(1280 * 3), "--checkpoints.every", "1280"]
+    small += ["--cross_play.final_episodes", "1", "--checkpoints.keep", "9"]
+    main(["fit", *small])
+    run = tmp_path / "runs" / "reaching-brdiv-seed0"
+    first = (run / "population.safetensors").read_bytes()
+    (run / "checkpoints" / "step_000000003840.ckpt").unlink()
+    main(["fit", *small, "--ckpt_path", "last"])
+    assert (run / "population.safetensors").read_bytes() == first
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["reaching-brdiv-seed0"]
+
+
+class Bomb:
+    def __reduce__(self):
+        return (exec, ("raise SystemExit('code was executed')",))
+
+
+def flip(data, place):
+    return data[:place] + bytes([data[place] ^ 0xFF]) + data[place + 1 :]
+
+
+def repacked(**changes):
+    """A checkpoint with some entries replaced, or removed where None."""
+
+    def change(data):
+        checkpoint = torch.load(io.BytesIO(data), weights_only=True)
+        checkpoint.update(changes)
+        checkpoint = {name: value for name, value in checkpoint.items() if value is not None}
+        file = io.BytesIO()
+        torch.save(checkpoint, file)
+        return file.getvalue()
+
+    return change
+
+
+def as_pickle(value):
+    file = io.BytesIO()
+    torch.save(value, file)
+    return file.getvalue()
+
+
+def with_other_play(change):
+    """A checkpoint whose environments are told of in other words."""
+
+    def damage(data):
+        checkpoint = torch.load(io.BytesIO(data), weights_only=True)
+        (stream,) = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"]
+        change(stream["ranks"][0]["play"])
+        return as_pickle(checkpoint)
+
+    return damage
+
+
+DAMAGE = {
+    "another version": with_other_play(lambda play: play.update(format=play["format"] + 1)),
+    "no version": with_other_play(lambda play: play.pop("format")),
+    "empty": lambda data: b"",
+    "truncated": lambda data: data[: len(data) // 2],
+    "cut by a byte": lambda data: data[:-1],
+    "header flipped": lambda data: flip(data, 0),
+    "directory flipped": lambda data: flip(data, len(data) - 30),
+    "weights flipped": lambda data: flip(data, len(data) // 2),
+    "text": lambda data: b"hello, world" * 40,
+    "pickle bomb": lambda data: pickle.dumps(Bomb()),
+    "bomb in a checkpoint": lambda data: as_pickle({"env_steps": Bomb(), "state_dict": {}}),
+    "a list": lambda data: as_pickle([1, 2, 3]),
+    "weights alone": lambda data: as_pickle({"weight": torch.zeros(3)}),
+    "no optimiser": repacked(optimizer_states=None),
+    "no weights": repacked(state_dict={}),
+    "wrong type": repacked(state_dict="hello"),
+    "steps that are no number": repacked(env_steps="many"),
+}
+
+
+@pytest.fixture(scope="module")
+def finished_run(tmp_path_factory):
+    return whole_run(tmp_path_factory.mktemp("damage") / "run", updates=4)
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_a_damaged_checkpoint_gets_one_clear_line(kind, finished_run, tmp_path, capsys):
+    data = (finished_run / "checkpoints" / "step_000000000256.ckpt").read_bytes()
+    path = tmp_path / "run" / "checkpoints" / "step_000000000256.ckpt"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(DAMAGE[kind](data))
+    config = str(finished_run / "config.yaml")
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", "--config", config, "--run", str(tmp_path / "run"), "--ckpt_path", str(path)])
+    assert stop.value.code == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert str(path) in line
+    assert "Traceback" not in line
+
+
+def test_a_checkpoint_of_another_game_is_refused(tmp_path, capsys):
+    whole_run(tmp_path / "lbf", updates=2, config="lbf")
+    path = tmp_path / "lbf" / "checkpoints" / "step_000000000256.ckpt"
+    line = complaint(capsys, "--ckpt_path", str(path), "--data.steps", "99999", "--model.hidden", "[16]")
+    assert "does not fit" in line
+
+
+def test_yaml_is_loaded_without_running_code(tmp_path, capsys):
+    (tmp_path / "bomb.yaml").write_text("seed_everything: !!python/object/apply:os._exit [3]\n")
+    assert "brdiv: error" in complaint(capsys, "--config", str(tmp_path / "bomb.yaml"))
+
+
+def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_good_checkpoint(tmp_path, monkeypatch, capsys):
+    losses = TeammateGenerator.losses
+
+    def broken(self, rollout, entropy_weight):
+        found = losses(self, rollout, entropy_weight)
+        if self.env_steps >= 4 * UPDATE:
+            found["critic"] = found["critic"] * float("nan")
+        return found
+
+    monkeypatch.setattr(TeammateGenerator, "losses", broken)
+    with pytest.raises(SystemExit) as stop:
+        whole_run(tmp_path / "run")
+    assert stop.value.code == 2
+    line = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "after 512 steps the loss of critic is nan" in line
+    assert sorted(path.name for path in (tmp_path / "run" / "checkpoints").iterdir())[-1] == "step_000000000512.ckpt"
+
+
+def test_infinite_gradients_stop_the_run_though_clipping_would_hide_them(tmp_path, monkeypatch, capsys):
+    step = TeammateGenerator.training_step
+
+    def poisoned(self, rollout, batch_idx):
+        loss = step(self, rollout, batch_idx)
+        if batch_idx == 3:
+            weight = self.population.layers[0].weight
+            # The value is 0, the slope infinite.
+            loss = loss + (weight[0, 0, 0] - weight[0, 0, 0].detach()).abs().sqrt()
+        return loss
+
+    monkeypatch.setattr(TeammateGenerator, "training_step", poisoned)
+    with pytest.raises(SystemExit) as stop:
+        whole_run(tmp_path / "run")
+    assert stop.value.code == 2
+    line = capsys.readouterr().err.strip().splitlines()[-1]
+    assert "the gradient of population.layers.0.weight is not finite" in line
+    assert f"last good checkpoint is {tmp_path}/run/checkpoints/step_000000000256.ckpt: resume with  brdiv fit" in line
+
+
+def test_whatever_ends_a_run_it_says_how_to_resume(tmp_path, monkeypatch):
+    step = TeammateGenerator.training_step
+
+    def broken(self, rollout, batch_idx):
+        if batch_idx == 3:
+            raise ZeroDivisionError("a mistake of somebody's own")
+        return step(self, rollout, batch_idx)
+
+    monkeypatch.setattr(TeammateGenerator, "training_step", broken)
+    with pytest.raises(ZeroDivisionError) as caught:
+        whole_run(tmp_path / "run")
+    (note,) = caught.value.__notes__
+    assert "step_000000000256.ckpt: resume with  brdiv fit" in note
+
+
+def test_weights_that_are_no_numbers_are_not_saved(tmp_path, monkeypatch, capsys):
+    step = TeammateGenerator.optimizer_step
+
+    def poisoned(self, *args, **kwargs):
+        step(self, *args, **kwargs)
+        if self.env_steps == 4 * UPDATE:
+            with torch.no_grad():
+                self.population.layers[0].weight[0, 0, 0] = float("inf")
+
+    monkeypatch.setattr(TeammateGenerator, "optimizer_step", poisoned)
+    with pytest.raises(SystemExit) as stop:
+        whole_run(tmp_path / "run")
+    assert stop.value.code == 2
+    assert "weights population.layers.0.weight are not finite" in capsys.readouterr().err
+    assert [path.name for path in (tmp_path / "run" / "checkpoints").iterdir()] == ["step_000000000256.ckpt"]
+
+
+def test_going_back_sets_later_checkpoints_aside(tmp_path):
+    run = whole_run(tmp_path / "run")
+    early = run / "checkpoints" / "step_000000000256.ckpt"
+    config = str(run / "config.yaml")
+    main(["fit", "--config", config, "--run", str(run), "--ckpt_path", str(early), "--data.steps", str(UPDATE * 4)])
+    names = sorted(path.name for path in (run / "checkpoints").iterdir())
+    assert names == [
+        "step_000000000256.ckpt",
+        "step_000000000512.abandoned",
+        "step_000000000512.ckpt",
+        "step_000000000768.abandoned",
+    ]
+
+
+def test_a_run_resumes_at_the_learning_rate_it_is_given(tmp_path):
+    run = whole_run(tmp_path / "run")
+    again = killed_after(run, 2 * UPDATE, tmp_path / "again")
+    config = str(again / "config.yaml")
+    before = (again / "config.yaml").read_text()
+    main(["fit", "--config", config, "--run", str(again), "--ckpt_path", "last", "--model.learning_rate", "1e-5"])
+    last = torch.load(sorted((again / "checkpoints").glob("step_*.ckpt"))[-1], weights_only=True)
+    assert {group["lr"] for group in last["optimizer_states"][0]["param_groups"]} == {1e-5}
+    # The first config still repeats the run from its first step; what it went on with is kept beside it.
+    assert (again / "config.yaml").read_text() == before
+    assert "learning_rate: 1.0e-05" in (again / "config_from_256.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (["--data.self_play_rows", "9"], "16 rows per process there and 17 here"),
+        (["--data.window", "4"], "8 steps per window"),
+    ],
+)
+def test_other_rows_or_windows_are_refused(changed, told, finished_run, capsys):
+    early = str(finished_run / "checkpoints" / "step_000000000256.ckpt")
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", "--config", str(finished_run / "config.yaml"), "--ckpt_path", early, *changed])
+    assert stop.value.code == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_checkpoint_resumes_in_its_own_folder_alone(finished_run, tmp_path, capsys):
+    early = str(finished_run / "checkpoints" / "step_000000000256.ckpt")
+    assert "belongs to the run in" in complaint(capsys, "--ckpt_path", early, "--run", str(tmp_path))

@@ -1,0 +1,81 @@
+import pytest
+import torch
+from lightning import Trainer
+from safetensors.torch import load_file
+
+from brdiv.games import Reaching
+from brdiv.objectives import BRDiv
+from brdiv.training import RolloutData, TeammateGenerator
+from tests.small_runs import train
+
+
+def weights(run):
+    return load_file(run / "population.safetensors")
+
+
+def same(first, second):
+    return all(torch.equal(first[name], second[name]) for name in first)
+
+
+def test_same_seed_same_weights_bit_for_bit(tmp_path):
+    first, again, other = (
+        weights(train(tmp_path / name, "--seed_everything", seed))
+        for name, seed in (("a", "3"), ("b", "3"), ("c", "4"))
+    )
+    assert same(first, again)
+    assert not same(first, other)
+
+
+def test_watching_changes_nothing(tmp_path):
+    unwatched = train(tmp_path / "unwatched", "--cross_play.every", "0", "--trainer.log_every_n_steps", "1000")
+    watched = train(tmp_path / "watched", "--cross_play.every", "128", "--cross_play.episodes", "3")
+    assert same(weights(unwatched), weights(watched))
+
+
+def test_a_checkpoint_loads_without_arguments_and_without_pickled_code(tmp_path):
+    run = train(tmp_path / "run")
+    (checkpoint,) = (run / "checkpoints").glob("*.ckpt")
+    module = TeammateGenerator.load_from_checkpoint(checkpoint, weights_only=True)
+    assert isinstance(module.objective, BRDiv)
+    assert module.env_steps == 128 * 12
+    assert same(weights(run), module.population.state_dict())
+
+
+def fit(module, updates=1):
+    data = RolloutData(Reaching(), n_types=4, self_play_rows=4, cross_play_rows=4, steps=64 * updates)
+    trainer = Trainer(max_epochs=1, logger=False, enable_checkpointing=False, enable_progress_bar=False,
+                      enable_model_summary=False, accelerator="cpu")  # fmt: skip
+    trainer.fit(module, data)
+
+
+def test_the_target_critic_follows_the_critic():
+    module = TeammateGenerator(50, 5, BRDiv(), hidden=[16], learning_rate=0.1, tau=0.25)
+    before = module.target_critic.layers[0].weight.clone()
+    fit(module)
+    after = module.critic.layers[0].weight
+    assert not torch.allclose(before, after)
+    assert torch.allclose(module.target_critic.layers[0].weight, 0.75 * before + 0.25 * after)
+
+
+def test_only_the_target_critic_escapes_the_optimiser():
+    module = TeammateGenerator(50, 5, BRDiv(), hidden=[16])
+    (group,) = module.configure_optimizers().param_groups
+    assert len(group["params"]) == len([*module.population.parameters(), *module.critic.parameters()])
+
+
+def test_the_entropy_weight_moves_over_the_run(monkeypatch):
+    module = TeammateGenerator(
+        50, 5, BRDiv(), hidden=[16], entropy_weight=1.0, final_entropy_weight=0.0, entropy_hold=0.5
+    )
+    seen = []
+    original = module.losses
+    monkeypatch.setattr(module, "losses", lambda rollout, weight: seen.append(weight) or original(rollout, weight))
+    fit(module, updates=8)
+    assert seen == [1.0, 1.0, 1.0, 1.0, 1.0, 0.75, 0.5, 0.25]
+
+
+@pytest.mark.parametrize("setting", [{"learning_rate": 0.0}, {"gamma": 1.1}, {"tau": -0.1}, {"entropy_hold": 2.0}])
+def test_settings_without_meaning_are_refused(setting):
+    (name,) = setting
+    with pytest.raises(ValueError, match=name):
+        TeammateGenerator(50, 5, BRDiv(), **setting)
