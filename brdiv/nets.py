@@ -110,8 +110,24 @@ class Population(nn.Module):
 
     @torch.no_grad()
     def act(self, observation: Tensor, ids: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        """Sample ``action [..., 2]`` for ``observation [..., 2, D]`` and ``ids [..., 2]``."""
+        """Sample ``action [..., 2]`` for ``observation [..., 2, D]`` and ``ids [..., 2]``, which count from 0.
+
+        A population that was loaded checks them; one that trains, and acts thousands of times a second, does not.
+        """
+        if not self.training:
+            self.check(observation, ids)
         return sample(self(observation, ids), generator)
+
+    def check(self, observation: Tensor, ids: Tensor) -> None:
+        """Refuse ids and shapes that would silently play another policy."""
+        shape = (*ids.shape, self.observation_size)
+        if ids.shape[-1:] != (SEATS,) or observation.shape != shape:
+            raise UserError(
+                f"observation has shape {list(observation.shape)} and ids {list(ids.shape)}: "
+                f"they must be [..., 2, {self.observation_size}] and [..., 2]"
+            )
+        if ids.is_floating_point() or ((ids < 0) | (ids >= self.n_types)).any():
+            raise UserError(f"ids must be whole numbers from 0 to {self.n_types - 1}: policies count from 0 in Python")
 
 
 class Groups(NamedTuple):

@@ -16,10 +16,11 @@ from torch import distributed
 
 from brdiv.errors import UserError
 from brdiv.runs import RunFolder
-from brdiv.training import TeammateGenerator, check_finite
+from brdiv.training import TeammateGenerator, check_finite, made_with
 
 from .cross_play import CrossPlay
 from .every import EverySteps, check_least
+from .watched import data_of
 
 UNPUBLISHED = ".part"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -71,6 +72,10 @@ class Checkpoints(Checkpoint):
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Remember it."""
         self.best = state_dict["best"]
+
+    def on_save_checkpoint(self, trainer: Trainer, module: TeammateGenerator, checkpoint: dict[str, Any]) -> None:
+        """Say what the checkpoint is of, so that it can't be resumed as something else."""
+        checkpoint["made_with"] = made_with(module, data_of(trainer))
 
     def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Start the clock, and listen to Ctrl-C and SIGTERM: they stop the run after the update it is in."""

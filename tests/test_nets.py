@@ -140,3 +140,12 @@ def test_every_policy_is_asked_about_every_sample(generator):
     for k in range(3):
         own = population(observation, torch.full((6, 7, 2), k)).log_softmax(-1)
         assert torch.allclose(log_probs[..., k], own.gather(-1, action.unsqueeze(-1)).squeeze(-1), atol=1e-6)
+
+
+@pytest.mark.parametrize("ids", [[[4, 0]], [[0, 4]], [[-1, 0]], [[0]], [[0.0, 1.0]]])
+def test_ids_of_nobody_are_refused_by_a_population_that_is_used(ids):
+    """With K = 4, teammate 4 would silently be best response 0."""
+    population = Population(4, 6, 5, [8]).eval()
+    with pytest.raises(ValueError, match="ids"):
+        population.act(torch.rand(1, 2, 6), torch.tensor(ids))
+    population.act(torch.rand(1, 2, 6), torch.tensor([[3, 0]]))

@@ -4,7 +4,7 @@ import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brdiv.commands.line.checks import check_at_least
+from brdiv.commands.line.checks import check_at_least, check_output_folder
 from brdiv.errors import UserError
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def evaluate(
 
     Args:
         runs: Population files, run folders, or folders of runs.
-        teammates: `heuristics`, or runs whose teammates are the strangers.
+        teammates: `heuristics`, runs whose teammates are the strangers, or both.
         episodes: Number of complete episodes of each pair.
         gamma: Discount of the robustness measure.
         seed: Seed of the episodes.
@@ -41,8 +41,7 @@ def evaluate(
     check_at_least(1, episodes=episodes, threads=threads)
     if not 0 < gamma <= 1:
         raise UserError(f"gamma is {gamma:g}: it must lie above 0, and be at most 1")
-    if out is not None and out.exists() and not out.is_dir():
-        raise UserError(f"{out} is not a folder")
+    check_output_folder(out)
 
     import torch
 
@@ -52,10 +51,12 @@ def evaluate(
     from brdiv.evaluation.tables import print_evaluation
 
     torch.set_num_threads(threads)
-    generated = [] if teammates == ["heuristics"] else [Path(name) for name in teammates]
+    generated = [Path(name) for name in teammates if name != "heuristics"]
     everyone = load_runs([*runs, *generated], allow_imports)
     strangers = select_runs(everyone, generated) if generated else None
-    evaluation = evaluate(select_runs(everyone, runs), strangers, episodes, seed, gamma)
+    evaluation = evaluate(
+        select_runs(everyone, runs), strangers, episodes, seed, gamma, heuristics="heuristics" in teammates
+    )
     out = out or next(folder for number in itertools.count(1) if not (folder := Path(f"evaluation-{number}")).exists())
     summary = evaluation.summary()
     write_numbers(evaluation, summary, out)
@@ -71,7 +72,10 @@ def draw(evaluation: "Evaluation", folder: Path) -> None:
 
     methods, tasks = evaluation.methods, evaluation.tasks
     cells = [[evaluation.cell_estimate(method, task) for method in methods] for task in tasks]
-    title = f"{evaluation.game}: return with strangers\nmean and 95 % interval over seeds"
+    several = any(len(evaluation.runs(method)) > 1 for method in methods)
+    title = (
+        f"{evaluation.game}: return with strangers\n{'mean and 95 % interval over seeds' if several else 'one seed'}"
+    )
     figure = evaluation_heatmap(methods, tasks, cells, title)
     for ending in ("png", "pdf"):
         figure.savefig(folder / f"heatmap.{ending}", dpi=150)

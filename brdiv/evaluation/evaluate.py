@@ -31,11 +31,16 @@ class Strangers(NamedTuple):
 
 
 def evaluate(
-    runs: Sequence[Run], strangers: Sequence[Run] | None, episodes: int, seed: int = 0, gamma: float = GAMMA
+    runs: Sequence[Run],
+    strangers: Sequence[Run] | None,
+    episodes: int,
+    seed: int = 0,
+    gamma: float = GAMMA,
+    heuristics: bool = False,
 ) -> Evaluation:
     """Let the PLASTIC learner of every run play with every heuristic, or with every teammate of other runs.
 
-    Each pair plays so many complete episodes.
+    Each pair plays so many complete episodes. With ``heuristics`` both kinds of strangers are met.
     """
     if episodes < 1:
         raise UserError(f"episodes is {episodes}: each pair must play at least one")
@@ -45,6 +50,9 @@ def evaluate(
     else:
         check_same_game([runs[0], *strangers])
         met = generated(strangers)
+        if heuristics:
+            also = scripted(game)
+            met = Strangers(SeveralPolicies([also.policies, met.policies]), [*also.owners, *met.owners])
     generator = torch.Generator().manual_seed(seed)
     cells = meet(game, runs, met, episodes, generator, gamma)
     self_play = [measure_self_play(run, episodes, generator) for run in runs]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from brdiv.errors import UserError
 from brdiv.games import Playable
 from brdiv.nets import Population
-from brdiv.runs import RunFolder, load_population
+from brdiv.runs import RunFolder, SavedPopulation, load_population
 
 
 class Run(NamedTuple):
@@ -21,6 +21,7 @@ class Run(NamedTuple):
     population: Population
     game: Playable
     sha256: str
+    files: list[Path]  # all files that hold it
 
 
 def load_runs(paths: Sequence[Path], allow_imports: bool = False) -> list[Run]:
@@ -32,10 +33,11 @@ def load_runs(paths: Sequence[Path], allow_imports: bool = False) -> list[Run]:
     for path in paths:
         for file in find_populations(path):
             saved = load_population(file, allow_imports)
-            if saved.about.get("finished", True) or path in {file, file.parent}:
+            if saved.about.get("finished", True) or path.resolve() in {file, file.parent}:
                 loaded[file] = saved
             else:
                 print(f"skipped: {file}, whose run was interrupted", file=sys.stderr)
+    files = drop_doubles(loaded)
     if not loaded:
         raise UserError("no finished run among these")
     labels = method_labels([saved.about for saved in loaded.values()])
@@ -45,15 +47,28 @@ def load_runs(paths: Sequence[Path], allow_imports: bool = False) -> list[Run]:
         name = f"{label} seed {seed}"
         if any(run.name == name for run in runs):
             name = f"{name} ({path})"
-        runs.append(Run(name, path, label, seed, population, game, about["sha256"]))
+        sha256 = about["sha256"]
+        runs.append(Run(name, path, label, seed, population, game, sha256, files[sha256]))
     check_same_game(runs)
     return runs
+
+
+def drop_doubles(loaded: dict[Path, SavedPopulation]) -> dict[str, list[Path]]:
+    """Forget populations that are there twice, which would count as several seeds; returns all files by content."""
+    files: dict[str, list[Path]] = {}
+    for path, saved in list(loaded.items()):
+        same = files.setdefault(saved.about["sha256"], [])
+        if same:
+            print(f"skipped: {path}, the same population as {same[0]}", file=sys.stderr)
+            del loaded[path]
+        same.append(path)
+    return files
 
 
 def select_runs(runs: Sequence[Run], paths: Sequence[Path]) -> list[Run]:
     """Return those of the runs that some paths name. All are loaded together, so one run has one name throughout."""
     files = {file for path in paths for file in find_populations(path)}
-    found = [run for run in runs if run.path in files]
+    found = [run for run in runs if files.intersection(run.files)]
     if not found:
         raise UserError(f"no finished run in {', '.join(map(str, paths))}")
     return found
@@ -61,6 +76,7 @@ def select_runs(runs: Sequence[Run], paths: Sequence[Path]) -> list[Run]:
 
 def find_populations(path: Path) -> list[Path]:
     """Find population files: the path itself, or all below a folder."""
+    path = path.resolve()
     if path.is_file():
         return [path]
     if not path.is_dir():

@@ -65,13 +65,17 @@ class Evaluation(NamedTuple):
     def scores(self, method: str, value: str = "mean_return") -> np.ndarray:
         """Scores ``[runs, tasks]`` of a method: seeds down, tasks across, each the mean over its strangers.
 
-        A run's own teammates are no strangers to it. A task of which a run knows everyone, its own method's where there
-        is one seed, is left out.
+        A run's own teammates are no strangers to it. A task of which any run of the table knows everyone, its own
+        method's where there is one seed, is left out for all: methods are compared on the same tasks.
         """
-        runs = self.runs(method)
-        columns = [[self.score(run, task, value) for run in runs] for task in self.tasks]
-        complete = [column for column in columns if not any(math.isnan(entry) for entry in column)]
-        return np.array(complete).reshape(len(complete), len(runs)).T
+        runs, tasks = self.runs(method), self.common_tasks()
+        columns = [[self.score(run, task, value) for run in runs] for task in tasks]
+        return np.array(columns).reshape(len(tasks), len(runs)).T
+
+    def common_tasks(self) -> list[str]:
+        """Tasks in which every run meets strangers."""
+        runs = dict.fromkeys(cell.run for cell in self.cells)
+        return [task for task in self.tasks if not any(math.isnan(self.score(run, task)) for run in runs)]
 
     def summary(self) -> list[dict[str, Any]]:
         """Aggregates of every method over strangers and seeds."""

@@ -86,6 +86,16 @@ def check_stream(
             raise CheckpointFileError(f"{path} does not fit this run: {there} {name} there and {here} here")
 
 
+def check_made_with(checkpoint: dict[str, Any], ours: dict[str, Any], path: Path) -> None:
+    """Refuse a checkpoint of another game, method or split of rows, naming what differs."""
+    theirs = checkpoint.get("made_with")
+    if not isinstance(theirs, dict):
+        raise CheckpointFileError(f"{path} doesn't say what it was made with; it is of an earlier version")
+    for name, here in ours.items():
+        if theirs.get(name) != here:
+            raise CheckpointFileError(f"{path} does not fit this run: {name} {theirs.get(name)} there and {here} here")
+
+
 def check_fits(checkpoint: dict[str, Any], module: nn.Module, path: Path) -> None:
     """Refuse weights of another game, population or method before they are half loaded."""
     ours, theirs = module.state_dict(), checkpoint["state_dict"]

@@ -180,6 +180,8 @@ class TeammateGenerator(LightningModule):
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Resume counting where the checkpoint stopped, at the learning rates of this run."""
         self.env_steps = checkpoint["env_steps"]
+        # A run that had reached its end is asked for more: Lightning would take it at its word, and train nothing.
+        checkpoint["loops"]["fit_loop"]["epoch_loop.batch_progress"]["is_last_batch"] = False
         (state,) = checkpoint["optimizer_states"]
         for saved, own in zip(state["param_groups"], self.configure_optimizers().param_groups, strict=True):
             saved["lr"] = own["lr"]

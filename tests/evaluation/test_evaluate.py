@@ -7,7 +7,7 @@ import torch
 
 from brdiv.commands import main
 from brdiv.evaluation.evaluate import evaluate, recognition
-from brdiv.evaluation.runs import load_runs, method_labels
+from brdiv.evaluation.runs import load_runs, method_labels, select_runs
 from brdiv.evaluation.scores import Cell, Evaluation, SelfPlay
 from brdiv.games import LBF, Reaching
 from brdiv.nets import Population
@@ -27,7 +27,7 @@ def save(folder, population=None, game=None, method="BRDiv", seed=0):
 @pytest.fixture
 def runs(tmp_path):
     for seed in range(2):
-        save(tmp_path / "runs" / f"good{seed}", corner_seekers(), method="Good", seed=seed)
+        save(tmp_path / "runs" / f"good{seed}", corner_seekers(certainty=5.0 + seed), method="Good", seed=seed)
         save(tmp_path / "runs" / f"new{seed}", method="New", seed=seed)
     return tmp_path / "runs"
 
@@ -58,14 +58,41 @@ def test_generated_strangers_leave_out_what_the_learner_was_prepared_with(runs):
     for cell in evaluation.cells:
         if cell.method == "New":
             assert cell.seen == cell.teammate.startswith(cell.run + " #")
-    # Both seeds of Good are the same population: neither is a stranger to the other, whatever it is called.
-    assert evaluation.scores("Good").shape == (2, 1)
-    # The other seed of New, and all of Good: the same two tasks for both seeds.
+    # The other seed of its own method, and all of the other method: the same two tasks for everyone.
     assert evaluation.tasks == ["Good", "New"]
+    assert evaluation.scores("Good").shape == (2, 2)
     assert evaluation.scores("New").shape == (2, 2)
     own = [c.mean_return for c in evaluation.cells if c.run == "New seed 0" and c.task == "New" and not c.seen]
     assert len(own) == 3
     assert evaluation.scores("New")[0, 1] == pytest.approx(sum(own) / 3)
+
+
+def test_the_same_population_is_one_seed_wherever_it_lies(runs, capsys):
+    save(runs / "copy", corner_seekers(certainty=5.0), method="Good", seed=7)
+    everyone = load_runs([runs, runs / "good0", runs / ".." / "runs" / "new0"])
+    assert [run.name for run in everyone] == ["Good seed 7", "Good seed 1", "New seed 0", "New seed 1"]
+    assert "the same population as" in capsys.readouterr().err
+    # Named by its other file it is still found.
+    assert [run.name for run in select_runs(everyone, [runs / "good0"])] == ["Good seed 7"]
+
+
+def test_methods_are_scored_on_the_same_tasks(tmp_path):
+    """A method with one seed knows all of its own teammates: then that task counts for nobody."""
+    save(tmp_path / "a", corner_seekers(), method="A")
+    for seed in range(2):
+        save(tmp_path / f"b{seed}", method="B", seed=seed)
+    everyone = load_runs([tmp_path])
+    evaluation = evaluate(everyone, everyone, episodes=2)
+    assert evaluation.tasks == ["A", "B"]
+    assert evaluation.common_tasks() == ["B"]
+    assert [evaluation.scores(method).shape for method in ("A", "B")] == [(1, 1), (2, 1)]
+
+
+def test_heuristics_and_runs_can_be_met_together(runs, tmp_path):
+    arguments = ["evaluate", str(runs / "new0"), "--teammates", "heuristics", str(runs / "good0")]
+    main([*arguments, "--episodes", "2", "--out", str(tmp_path / "out")])
+    everything = json.loads((tmp_path / "out" / "evaluation.json").read_text())
+    assert {cell["task"] for cell in everything["cells"]} == {*(f"H{k}" for k in range(1, 12)), "Good"}
 
 
 def test_what_an_interrupted_run_left_is_skipped(runs, capsys):

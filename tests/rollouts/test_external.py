@@ -5,14 +5,17 @@ from typing import ClassVar
 import pytest
 import torch
 from gymnasium import spaces
+from tensordict.nn import TensorDictModule
+from torchrl.collectors import Collector
 from torchrl.envs.utils import check_env_specs
 
 from brdiv.commands import main
 from brdiv.games import Policies
 from brdiv.nets import Population
 from brdiv.rollouts import ExternalEnv, Gymnasium, Pairing, PettingZoo, collect
+from brdiv.rollouts.collector import derive_seeds
 from brdiv.runs import load_population
-from brdiv.teamwork import cross_play
+from brdiv.teamwork import both_seats, cross_play
 
 pytest.importorskip("pettingzoo", reason="pettingzoo is not installed")
 from pettingzoo import ParallelEnv
@@ -200,3 +203,51 @@ def test_brdiv_trains_on_them_by_config_alone(config, tmp_path):
     quick = ["--data.steps", "128", "--cross_play.final_episodes", "1", "--run", str(run)]
     main(["fit", "--config", f"examples/{config}", *small, *quick])
     assert load_population(run / "population.safetensors", allow_imports=True).game.n_actions in {5, 6}
+
+
+def test_copies_in_other_processes_are_measured_whatever_their_number(generator):
+    """Three types and one episode of each pair are nine rows, which two processes can't share evenly."""
+    game = Gymnasium(FORAGING, {"max_episode_steps": 1000}, horizon=3, processes=2)
+    population = Population(3, game.observation_size, game.n_actions, [4])
+    assert cross_play(game, *both_seats(population), 1, generator).lengths.tolist() == [[[3]] * 3] * 3
+
+
+def test_how_many_processes_play_makes_no_other_game():
+    assert PettingZoo("echo_games", processes=2).same_as(PettingZoo("echo_games"))
+    assert not PettingZoo("echo_games", horizon=3).same_as(PettingZoo("echo_games"))
+
+
+class Leaver(Echo):
+    """Its second agent leaves after two steps."""
+
+    def step(self, actions):
+        views, rewards, terminated, truncated, infos = super().step(actions)
+        if self.time == 2:
+            terminated["p1"] = True
+            self.agents = ["p0"]
+        return views, rewards, terminated, truncated, infos
+
+
+def test_when_one_agent_leaves_the_episode_is_over_for_the_team():
+    sys.modules["echo_games"].parallel_env = Leaver
+    played = rollout(PettingZoo("echo_games"))["next"]
+    assert played["terminated"][0, :, 0].nonzero().flatten().tolist() == [1, 3, 5, 7, 9, 11]
+
+
+def test_windows_are_those_of_torchrls_collector():
+    torch.manual_seed(0)
+    game, population = Gymnasium(FORAGING, horizon=5), Population(3, 15, 6, [8], gain=2.0)
+    env_seed, action_seed = derive_seeds([4])
+    generator = torch.Generator()
+
+    def act(observation, ids):
+        return population.act(observation, ids, generator)
+
+    policy = TensorDictModule(act, in_keys=[("agents", "observation"), "ids"], out_keys=[("agents", "action")])
+    theirs = Collector(ExternalEnv(game, Pairing(3, 2, 2), seed=env_seed), policy, frames_per_batch=32,
+                       total_frames=-1, auto_register_policy_transforms=False, track_traj_ids=False)  # fmt: skip
+    generator.manual_seed(action_seed)  # it tries the policy once when it is built
+    ours = collect(game, Pairing(3, 2, 2), population, 8, torch.device("cpu"), [4])
+    for got, expected, _ in zip(ours, theirs, range(3), strict=False):
+        for key in [("agents", "observation"), ("agents", "action"), "ids", ("next", "reward"), ("next", "done")]:
+            assert torch.equal(got[key], expected[key]), key

@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from brdiv.commands import main
+from brdiv.runs import load_population
 from brdiv.training import TeammateGenerator
 from tests.small_runs import train
 
@@ -376,3 +377,44 @@ def test_other_rows_or_windows_are_refused(changed, told, finished_run, capsys):
 def test_a_checkpoint_resumes_in_its_own_folder_alone(finished_run, tmp_path, capsys):
     early = str(finished_run / "checkpoints" / "step_000000000256.ckpt")
     assert "belongs to the run in" in complaint(capsys, "--ckpt_path", early, "--run", str(tmp_path))
+
+
+def test_a_finished_run_can_be_extended(finished_run, tmp_path):
+    """Steps really are trained: the count, the weights and the last checkpoint all say so."""
+    run = tmp_path / "run"
+    shutil.copytree(finished_run, run)
+    arguments = ["fit", "--config", str(run / "config.yaml"), "--run", str(run), "--ckpt_path", "last"]
+    main([*arguments, "--data.steps", str(7 * UPDATE)])
+    about = load_population(run).about
+    assert (about["steps"], about["finished"]) == (7 * UPDATE, True)
+    before, after = (load_file(each / "population.safetensors") for each in (finished_run, run))
+    assert not any(torch.equal(before[name], after[name]) for name in before)
+    last = torch.load(run / "checkpoints" / f"step_{7 * UPDATE:012}.ckpt", weights_only=True)
+    assert last["global_step"] == 7
+
+
+def test_a_run_that_was_limited_can_be_extended(tmp_path):
+    whole = whole_run(tmp_path / "whole")
+    run = train(tmp_path / "run", "--trainer.limit_train_batches", "3", steps=6 * UPDATE)
+    arguments = ["fit", "--config", str(run / "config.yaml"), "--run", str(run), "--ckpt_path", "last"]
+    main([*arguments, "--trainer.limit_train_batches", "1.0"])
+    about = load_population(run).about
+    assert (about["steps"], about["finished"]) == (6 * UPDATE, True)
+    assert load_population(whole).about["steps"] == 6 * UPDATE
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (["--data.game.payoffs", "[1, 1, 1, 1]"], "game Reaching("),
+        (["--config", "methods/independent"], "method BRDiv there and Independent here"),
+        (["--data.self_play_rows", "4", "--data.cross_play_rows", "12"], "rows 8 of self-play and 8 of cross-play"),
+    ],
+)
+def test_a_checkpoint_of_something_else_is_refused_with_what_differs(changed, told, finished_run, capsys):
+    early = str(finished_run / "checkpoints" / "step_000000000256.ckpt")
+    with pytest.raises(SystemExit) as stop:
+        main(["fit", "--config", str(finished_run / "config.yaml"), "--ckpt_path", early, *changed])
+    assert stop.value.code == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert told in line

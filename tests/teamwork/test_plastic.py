@@ -57,7 +57,7 @@ def test_a_type_that_was_ruled_out_can_come_back():
 CORNERS = [(0, 0), (4, 4), (0, 4), (4, 0)]
 
 
-def corner_seekers():
+def corner_seekers(certainty=5.0):
     """A population that was made by hand: type k and its best response walk to corner k, nearly always."""
     population = Population(4, 50, 5, [50])
     with torch.no_grad():
@@ -70,7 +70,7 @@ def corner_seekers():
                 for cell in range(25):
                     x, y = cell // 5, cell % 5
                     action = 1 if gx < x else 3 if gy < y else 2 if gx > x else 4 if gy > y else 0
-                    population.layers[1].weight[seat * 4 + k, cell, action] = 5.0
+                    population.layers[1].weight[seat * 4 + k, cell, action] = certainty
     return population
 
 

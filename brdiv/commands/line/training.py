@@ -37,8 +37,8 @@ from brdiv.errors import UserError
 from brdiv.games import Playable
 from brdiv.objectives import Objective
 from brdiv.runs import CheckpointFileError, RunFolder, find_checkpoint, is_first_process
-from brdiv.runs.resume import check_fits, check_stream
-from brdiv.training import RolloutData, TeammateGenerator
+from brdiv.runs.resume import check_fits, check_made_with, check_stream
+from brdiv.training import RolloutData, TeammateGenerator, made_with
 
 
 def class_names(module: ModuleType, parent: type) -> list[str]:
@@ -193,8 +193,9 @@ class TrainingCLI(LightningCLI):
             return
         path, data, processes = Path(self.config.fit.ckpt_path), self.datamodule, self.trainer.world_size
         try:
-            check_fits(self.resumed, self.model, path)
             check_stream(self.resumed, path, data.pairing.rows, data.window, processes, data.play_format)
+            check_made_with(self.resumed, made_with(self.model, data), path)
+            check_fits(self.resumed, self.model, path)
         except CheckpointFileError as error:
             raise UserError(f"ckpt_path: {error}") from None
         done, planned = self.resumed["env_steps"], data.planned_steps(processes)
