@@ -175,8 +175,9 @@ def group_in_blocks(policy: Tensor, n_policies: int) -> Groups:
     """
     n_samples, device = len(policy), policy.device
     order = policy.argsort(stable=True)
-    counts = torch.bincount(policy, minlength=n_policies)
-    start = counts.cumsum(0) - counts  # [P] where a policy's samples begin in that order
+    # Not by `bincount`, which reads its size on the host.
+    bounds = torch.searchsorted(policy[order], torch.arange(n_policies + 1, device=device))
+    start, counts = bounds[:-1], bounds.diff()  # [P] where a policy's samples begin in that order, and how many
     number, size = 2 * n_policies, -(-n_samples // n_policies)
     rows = torch.arange(number, device=device)
     end = ((counts + size - 1) // size).cumsum(0)

@@ -37,6 +37,12 @@ class Policies(ABC):
     def __len__(self) -> int:
         return len(self.names)
 
+    def move_to(self, device: torch.device) -> None:
+        """Move the tensors that are attributes; rules are written down on the CPU and moved as a whole."""
+        for name, value in list(vars(self).items()):
+            if isinstance(value, Tensor):
+                setattr(self, name, value.to(device))
+
     def begin(self, which: Tensor, seen: SeatView, generator: torch.Generator) -> Memory:
         """Start an episode in every row, and return what to remember; nothing, unless a policy overrides this."""
         return None

@@ -60,7 +60,7 @@ def trajectory_divergence(log_probs: Tensor, ids: Tensor, done: Tensor, discount
     together = episode[:, :, None] == episode[:, None, :]
     time = torch.arange(done.shape[1], device=done.device)
     apart = (time[:, None] - time[None, :]).abs()
-    near = torch.tensor(discount, device=done.device, dtype=log_probs.dtype) ** apart  # 0 ** 0 is 1
+    near = torch.pow(discount, apart.to(log_probs.dtype))  # 0 ** 0 is 1
     delta = (near * together) @ log_probs
     mixture = delta.logsumexp(-1, keepdim=True) - math.log(log_probs.shape[-1])
     with torch.no_grad():

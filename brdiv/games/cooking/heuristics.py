@@ -67,15 +67,15 @@ class CookingHeuristics(Policies):
     """All twelve, as a table that rows look their rule up in."""
 
     def __init__(self, game: Cooking) -> None:
-        device = game.tools.device
         self.names = list(HEURISTICS)
         chefs = list(HEURISTICS.values())
         self.job, self.way, self.furthest, self.slips = (
-            torch.tensor([getattr(chef, name) for chef in chefs], device=device) for name in Chef._fields
+            torch.tensor([getattr(chef, name) for chef in chefs]) for name in Chef._fields
         )
-        wanted = torch.zeros(3, ITEMS, dtype=torch.bool, device=device)
+        wanted = torch.zeros(3, ITEMS, dtype=torch.bool)
         wanted[PROCESS, RAW] = wanted[CARRY, PROCESSED] = wanted[SERVE, PROCESSED] = True
         self.wanted = wanted[self.job]  # [H, 5]
+        self.move_to(game.tools.device)
 
     def begin(self, which: Tensor, seen: SeatView, generator: torch.Generator) -> dict[str, Tensor]:
         """Have no target yet."""

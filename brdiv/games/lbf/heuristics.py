@@ -27,18 +27,18 @@ class LBFHeuristics(Policies):
     """All ten, as a table that rows look their rule up in."""
 
     def __init__(self, game: LBF) -> None:
-        device = game.placements.device
         self.game = game
-        self.moves = torch.tensor(MOVES[: EAST + 1], device=device)
-        self.first_needed = torch.tensor(FIRST_NEEDED, device=device)
+        self.moves = torch.tensor(MOVES[: EAST + 1])
+        self.first_needed = torch.tensor(FIRST_NEEDED)
         self.names = list(HEURISTICS)
-        self.rule = torch.tensor(list(HEURISTICS.values()), device=device)
+        self.rule = torch.tensor(list(HEURISTICS.values()))
         # H3..H8 are the first six orders over the foods' indices, with three foods all there are.
         orders = list(itertools.islice(itertools.cycle(itertools.permutations(range(game.foods))), 6))
         place = [[order.index(index) for index in range(game.foods)] for order in orders]
         ordered = [number for number, rule in enumerate(HEURISTICS.values()) if rule == ORDER]
-        self.place_in_order = torch.zeros(len(self.names), game.foods, dtype=torch.long, device=device)
-        self.place_in_order[ordered] = torch.tensor(place, device=device)
+        self.place_in_order = torch.zeros(len(self.names), game.foods, dtype=torch.long)
+        self.place_in_order[ordered] = torch.tensor(place)
+        self.move_to(game.placements.device)
 
     def begin(self, which: Tensor, seen: SeatView, generator: torch.Generator) -> dict[str, Tensor]:
         """Remember where the foods lie, give them random indices, and choose what is furthest."""

@@ -45,19 +45,18 @@ class ReachingHeuristics(Policies):
 
     def __init__(self, game: Reaching) -> None:
         self.names = list(HEURISTICS)
-        self.goals = torch.tensor(game.goals, device=game.prizes.device)
-        payoffs = torch.tensor(game.payoffs, device=game.prizes.device)
-        optimal = payoffs == payoffs.max()
+        self.goals = torch.tensor(game.goals)
+        optimal = [payoff == max(game.payoffs) for payoff in game.payoffs]
         # Where all goals pay the same, none is suboptimal: then all of them count.
-        suboptimal = ~optimal if not optimal.all() else optimal
-        groups = torch.stack([torch.ones_like(optimal), optimal, suboptimal])
+        suboptimal = [not best for best in optimal] if not all(optimal) else optimal
+        groups = torch.tensor([[True] * len(optimal), optimal, suboptimal])
         rules = list(HEURISTICS.values())
-        device = self.goals.device
         self.allowed = groups[[rule.of for rule in rules]]  # [H, G]
-        self.goal = torch.tensor([rule.goal for rule in rules], device=device)
-        self.sign = torch.tensor([SIGN[rule.goal] for rule in rules], device=device)
-        self.from_learner = torch.tensor([rule.seen_from == LEARNER for rule in rules], device=device)
-        self.kept = torch.tensor([rule.kept for rule in rules], device=device)
+        self.goal = torch.tensor([rule.goal for rule in rules])
+        self.sign = torch.tensor([SIGN[rule.goal] for rule in rules])
+        self.from_learner = torch.tensor([rule.seen_from == LEARNER for rule in rules])
+        self.kept = torch.tensor([rule.kept for rule in rules])
+        self.move_to(game.prizes.device)
 
     def begin(self, which: Tensor, seen: SeatView, generator: torch.Generator) -> dict[str, Tensor]:
         """Choose a first target."""

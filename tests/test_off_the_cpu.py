@@ -1,0 +1,30 @@
+"""Nothing in the training loop leaves the device: no device is mixed, nothing is copied or read back."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from brdiv.games import shipped_games
+
+METHODS = ("BRDiv", "Independent", "TrajeDi", "AnyPlay", "LBRDiv", "LIPO", "LIPO with mutual information")
+
+
+@pytest.fixture(scope="module")
+def found():
+    command = [sys.executable, "-m", "tests.walk_off_the_cpu"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("game", shipped_games())
+@pytest.mark.parametrize("method", METHODS)
+def test_an_update_stays_on_the_device(method, game, found):
+    assert found[f"update of {game}, {method}"] == []
+
+
+@pytest.mark.parametrize("game", shipped_games())
+def test_measuring_stays_on_the_device(game, found):
+    assert found[f"measuring of {game}"] == []
