@@ -2,6 +2,7 @@
 
 import difflib
 import inspect
+import re
 import types
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Union, get_args, get_origin
@@ -13,6 +14,9 @@ from brdiv.errors import UserError
 
 PASSED_ON = "fit_options"
 """Parameter that takes all options a function doesn't have itself: those of `brdiv fit`."""
+
+EXAMPLE = r"Example: `([^`]*)`"
+"""How a docstring gives an example of a command."""
 
 
 class RaisesErrors:
@@ -52,7 +56,9 @@ def make_parser(name: str, function: Callable[..., None]) -> CommandParser:
     described = docstring_parser.parse(function.__doc__ or "")
     helps = {parameter.arg_name: parameter.description for parameter in described.params}
     text = " ".join(filter(None, [described.short_description, described.long_description]))
-    parser = CommandParser(prog=f"brdiv {name}", description=text)
+    example = re.search(EXAMPLE, text)
+    epilog = f"example: {' '.join(example.group(1).split())}" if example else None
+    parser = CommandParser(prog=f"brdiv {name}", description=re.sub(EXAMPLE, "", text), epilog=epilog)
     for parameter in inspect.signature(function, eval_str=True).parameters.values():
         if parameter.name != PASSED_ON:
             add_argument(parser, parameter, helps[parameter.name])

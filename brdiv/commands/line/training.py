@@ -1,15 +1,12 @@
 """The command line of training: every setting of data, model, callbacks and Trainer as a typed argument."""
 
 import gc
-import inspect
 import logging
 import os
-import pydoc
 import sys
 import warnings
 from pathlib import Path
-from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any
 
 import torch
 from lightning import LightningModule, Trainer
@@ -17,9 +14,6 @@ from lightning.fabric.utilities.exceptions import MisconfigurationException
 from lightning.pytorch.cli import ArgsType, LightningArgumentParser, LightningCLI, SaveConfigCallback
 from lightning.pytorch.loggers import TensorBoardLogger
 
-import brdiv.games
-import brdiv.objectives
-import brdiv.rollouts
 from brdiv.benchmarks.training import TrainingParts
 from brdiv.callbacks import (
     Checkpoints,
@@ -30,45 +24,23 @@ from brdiv.callbacks import (
     StepProgress,
     Throughput,
 )
-from brdiv.commands.line.parser import RaisesErrors
 from brdiv.commands.line.processes import another_process_is_gone, leave_process_group
-from brdiv.configs import find_config
+from brdiv.commands.line.settings import (
+    TrainingParser,
+    check_strategy,
+    default_folder,
+    wants_cross_play,
+    with_shipped_configs,
+)
 from brdiv.errors import UserError
-from brdiv.games import Playable
-from brdiv.objectives import Objective
 from brdiv.runs import CheckpointFileError, RunFolder, find_checkpoint, is_first_process
 from brdiv.runs.resume import check_fits, check_made_with, check_stream
 from brdiv.training import RolloutData, TeammateGenerator, made_with
 
-
-def class_names(module: ModuleType, parent: type) -> list[str]:
-    """Names of the classes below ``parent`` that a module exports, those that are only a base left out."""
-    exported = [getattr(module, name) for name in module.__all__]
-    classes = [item for item in exported if inspect.isclass(item) and parent in item.__mro__[1:]]
-    return sorted(item.__name__ for item in classes if not inspect.isabstract(item))
-
-
-CLASSES = {
-    "data.game": sorted(class_names(brdiv.games, Playable) + class_names(brdiv.rollouts, Playable)),
-    "model.objective": class_names(brdiv.objectives, Objective),
-}
 USAGE = "brdiv fit --config FILE [--config FILE ...] [--key value ...]"
 DESCRIPTION = """\
 Train a population of teammates, each of which needs a different best response. Every setting below can stand in a
 config file (shipped ones are found by name) or be given here; later ones win. --print_config shows what is used."""
-
-
-class TrainingParser(RaisesErrors, LightningArgumentParser):
-    """The options of training."""
-
-    def error(self, message: str, ex: Exception | None = None) -> NoReturn:
-        """Name the choices where a class isn't known."""
-        for key, choices in CLASSES.items():
-            if f'key "{key}"' in message and "Got value: None" in message:
-                message = f"{key} is missing: give a --config, or one of {', '.join(choices)}"
-            elif f'key "{key}"' in message and "import path" in message:
-                message = f"{key}: no such class; known are {', '.join(choices)}, or give a dotted import path"
-        super().error(message)
 
 
 class TrainingCLI(LightningCLI):
@@ -226,45 +198,6 @@ class BuildOnly(TrainingCLI):
 
     def _run_subcommand(self, subcommand: str) -> None:
         """Run nothing."""
-
-
-def wants_cross_play(objective: Any) -> bool:
-    """Look up whether the objective's class learns from cross-play; where there is none, the parser complains later."""
-    return objective is None or bool(pydoc.locate(objective.class_path).cross_play)  # type: ignore[attr-defined]
-
-
-def class_name(setting: Any) -> str:
-    """Name the class of a parsed `class_path` setting."""
-    return str(setting.class_path).rpartition(".")[-1]
-
-
-def check_strategy(strategy: Any) -> None:
-    """Refuse strategies that would not do what they say with this model."""
-    name = strategy if isinstance(strategy, str) else class_name(strategy)
-    if name not in {"auto", "ddp", "DDPStrategy", "SingleDeviceStrategy"}:
-        raise UserError(
-            f"trainer.strategy is {name}: use ddp for several devices. Networks of this size gain nothing by sharding, "
-            "and processes that are forked or spawned from one that has parsed its arguments are not supported"
-        )
-
-
-def default_folder(config: Any) -> Path:
-    """Name the folder of a run after what it trains."""
-    name = f"{class_name(config.data.game)}-{class_name(config.model.objective)}-seed{config.seed_everything}"
-    return Path("runs", name.lower())
-
-
-def with_shipped_configs(arguments: list[str]) -> list[str]:
-    """Replace the value of every `--config` by the file it names."""
-    found: list[str] = []
-    for argument in arguments:
-        if found and found[-1] in {"--config", "-c"}:
-            found.append(str(find_config(argument)))
-        elif argument.startswith("--config="):
-            found.append(f"--config={find_config(argument.removeprefix('--config='))}")
-        else:
-            found.append(argument)
-    return found
 
 
 def run_training(arguments: list[str]) -> None:
