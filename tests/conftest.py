@@ -9,6 +9,10 @@ import torch
 TRACES = Path(os.environ.get("BRDIV_TRACES", Path(__file__).parents[2] / "shared" / "traces"))
 
 
+# These change torch for the process that imports them: looking for doctests must not.
+collect_ignore = ["fake_device.py", "walk_off_the_cpu.py"]
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _one_thread():
     torch.set_num_threads(1)
