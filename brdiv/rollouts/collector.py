@@ -1,5 +1,6 @@
 """The collector: windows of play, and all of where play stands."""
 
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
@@ -83,22 +84,31 @@ class RolloutCollector(BaseCollector):
             self.env.close()
 
     def state_dict(self) -> OrderedDict[str, Any]:
-        """Where play stands, in plain values; of an external environment only where the actions' stream does."""
-        found = OrderedDict[str, Any](actions=self.generator.get_state())
+        """Where play stands, in plain values on the CPU; of an external environment only where actions' stream does."""
+        found = OrderedDict[str, Any](device=self.env.device.type, actions=self.generator.get_state())
         draws = self.env.draws()
         if draws is not None:
             found["play"] = {"format": PLAY_FORMAT, "now": as_plain(self.now), "draws": draws}
         return found
 
     def load_state_dict(self, state_dict: OrderedDict[str, Any], windows: int = 0) -> None:
-        """Resume from there, after so many windows. An external environment starts new episodes from a new seed."""
-        self.generator.set_state(state_dict["actions"].cpu())
-        play = state_dict.get("play")
-        if play is None or self.env.draws() is None:
-            self.now = None
-            self.env.set_seed(derive_seeds([*self.seed, windows])[0])
+        """Resume from there, after so many windows. An external environment starts new episodes from a new seed.
+
+        Generators of another kind of device have other states: after a move, play goes on from where it stood with new
+        random streams, and a warning says so.
+        """
+        new_seeds = derive_seeds([*self.seed, windows])
+        play = state_dict.get("play") if self.env.draws() is not None else None
+        self.now = None if play is None else from_plain(play["now"], self.env)
+        moved = state_dict["device"] != self.env.device.type
+        if moved:
+            warn_of_new_streams(state_dict["device"], self.env.device.type)
+            self.generator.manual_seed(new_seeds[1])
         else:
-            self.now = from_plain(play["now"], self.env)
+            self.generator.set_state(state_dict["actions"])
+        if play is None or moved:
+            self.env.set_seed(new_seeds[0])
+        else:
             self.env.load_draws(play["draws"])
 
 
@@ -119,11 +129,21 @@ def derive_seeds(seed: Sequence[int]) -> tuple[int, int]:
     return int(first), int(second)
 
 
+def warn_of_new_streams(there: str, here: str) -> None:
+    """Say that a run which moved to another kind of device will not repeat what it would have done."""
+    warnings.warn(
+        f"the checkpoint was written on {there} and resumes on {here}: play goes on from where it stood, "
+        "but with new random numbers, so it will not end as it would have there",
+        stacklevel=2,
+    )
+
+
 def as_plain(now: Moment | None) -> dict[str, Any] | None:
-    """Write a moment of pure rules down in plain tensors."""
+    """Write a moment of pure rules down in plain tensors on the CPU."""
     if now is None or now.state is None:
         return None
-    return {**now._asdict(), "state": now.state.to_dict()}
+    entries = {name: value.cpu() for name, value in now._asdict().items()}
+    return {**entries, "state": entries["state"].to_dict()}
 
 
 def from_plain(now: dict[str, Any] | None, env: RowsEnv) -> Moment | None:

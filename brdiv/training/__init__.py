@@ -2,7 +2,7 @@
 
 from brdiv.training.data import RolloutData, RolloutStream
 from brdiv.training.description import made_with
-from brdiv.training.finite import NotFiniteError, check_finite
+from brdiv.training.finite import NotFiniteError
 from brdiv.training.module import TeammateGenerator
 
-__all__ = ["NotFiniteError", "RolloutData", "RolloutStream", "TeammateGenerator", "check_finite", "made_with"]
+__all__ = ["NotFiniteError", "RolloutData", "RolloutStream", "TeammateGenerator", "made_with"]

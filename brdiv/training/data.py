@@ -36,7 +36,7 @@ class RolloutStream:
             yield next(windows)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the streams of all ranks stand. Every rank must ask."""
+        """Where the streams of all ranks stand, for the rank that writes it down. Every rank must ask."""
         return {"ranks": gather({"given": self.given, **self.shape, **self.collector.state_dict()})}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

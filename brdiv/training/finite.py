@@ -12,6 +12,35 @@ class NotFiniteError(UserError):
     """Training has come apart: what is not a number, and where."""
 
 
+class LateGuard:
+    """Notes on the device whether a number was not finite, and tells when it is asked.
+
+    Off the CPU, looking at every number at once would stall the queue. What is noted is read with the logs and before
+    a checkpoint, so nothing that came of it is kept.
+    """
+
+    def __init__(self) -> None:
+        self.noted: Tensor | None = None  # [] whether there was one
+
+    def note(self, numbers: Tensor) -> None:
+        """Look at ``numbers [...]`` without reading them."""
+        found = numbers.isfinite().all().logical_not()
+        self.noted = found if self.noted is None else self.noted | found
+
+    def check(self, env_steps: int) -> None:
+        """Stop if there was one since the run began."""
+        if self.noted is not None and self.noted:
+            raise NotFiniteError(
+                f"by {env_steps:,} steps a loss or a gradient was not finite: a lower learning_rate may help"
+            )
+
+
+def largest_gradients(optimizer: torch.optim.Optimizer) -> Tensor:
+    """Largest entry ``[P]`` of each parameter's gradient, not finite where one of its entries is not."""
+    gradients = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+    return torch.stack(torch._foreach_norm(gradients, float("inf")))
+
+
 def check_losses(losses: Mapping[str, Tensor], total: Tensor, env_steps: int) -> None:
     """Stop before a loss that is infinite or not a number, and so their total, reaches the weights."""
     if not total.isfinite():

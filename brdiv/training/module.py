@@ -12,7 +12,7 @@ from torch import Tensor
 from brdiv.errors import UserError
 from brdiv.nets import Critic, Population, values_where
 from brdiv.objectives import Objective, Sizes
-from brdiv.training.finite import check_gradients, check_losses
+from brdiv.training.finite import LateGuard, check_finite, check_gradients, check_losses, largest_gradients
 from brdiv.training.losses import actor_loss, critic_loss, entropy
 from brdiv.training.returns import is_bootstrapped, n_step_returns
 from brdiv.training.schedules import linear
@@ -83,6 +83,7 @@ class TeammateGenerator(LightningModule):
         last = entropy_weight if final_entropy_weight is None else final_entropy_weight
         self.entropy_weights = (entropy_weight, last, entropy_hold)
         self.env_steps = 0
+        self.late_guard = LateGuard()
 
     def losses(self, rollout: TensorDictBase, entropy_weight: float) -> dict[str, Tensor]:
         """Weigh every loss of Algorithm 2 on a rollout ``[B, T]``, by name; their sum is minimised."""
@@ -120,8 +121,12 @@ class TeammateGenerator(LightningModule):
         self.objective.observe(rollout, progress)
         losses = self.losses(rollout, entropy_weight)
         total = torch.stack(list(losses.values())).sum()
-        if self.checks_numbers_now():
+        if self.reads_at_once():
             check_losses(losses, total, self.env_steps)
+        else:
+            self.late_guard.note(total)
+            if self.logs_now():
+                self.late_guard.check(self.env_steps)
         self.env_steps += rollout.numel() * self.trainer.world_size
         if self.logs_now():
             self.report({f"loss/{name}": loss.detach() for name, loss in losses.items()})
@@ -132,13 +137,14 @@ class TeammateGenerator(LightningModule):
         """Whether this update is one of those that are logged."""
         return bool(self.trainer.fit_loop.batch_idx % self.trainer.log_every_n_steps == 0)  # type: ignore[attr-defined]
 
-    def checks_numbers_now(self) -> bool:
-        """Whether to look for numbers that are not finite.
+    def reads_at_once(self) -> bool:
+        """Whether looking at a number costs nothing. Elsewhere it would stall the queue: there `LateGuard` looks."""
+        return self.device.type == "cpu"
 
-        Off the CPU, looking at every update would stall the queue: there it is done with the logs, and before a
-        checkpoint.
-        """
-        return self.device.type == "cpu" or self.logs_now()
+    def check_numbers(self) -> None:
+        """Refuse to go on with, or to keep, what came of numbers that are not finite."""
+        self.late_guard.check(self.env_steps)
+        check_finite(self)
 
     def report(self, metrics: dict[str, Any], monitored: bool = True) -> None:
         """Give metrics to the loggers, and to Lightning for whoever monitors them (`trainer.callback_metrics`).
@@ -164,8 +170,10 @@ class TeammateGenerator(LightningModule):
 
     def on_before_optimizer_step(self, optimizer: torch.optim.Optimizer) -> None:
         """Look at the gradients before they are clipped, which would hide infinite ones."""
-        if self.checks_numbers_now():
+        if self.reads_at_once():
             check_gradients(optimizer, self, self.env_steps)
+        else:
+            self.late_guard.note(largest_gradients(optimizer))
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         """Adam on everything that learns; the objective's own parameters with its own settings."""

@@ -13,9 +13,10 @@ def rank_and_size() -> tuple[int, int]:
 
 
 def gather(state: dict[str, Any]) -> list[dict[str, Any]]:
-    """Collect what every rank has to say, in their order. Every rank must call this."""
-    everyone: list[Any] = [state]
-    if rank_and_size()[1] > 1:
-        everyone = [None] * rank_and_size()[1]
-        distributed.all_gather_object(everyone, state)
-    return everyone
+    """Collect on the first rank what every rank has to say, in their order; elsewhere nothing. All must call this."""
+    rank, size = rank_and_size()
+    if size == 1:
+        return [state]
+    everyone: list[Any] | None = [None] * size if rank == 0 else None
+    distributed.gather_object(state, everyone)
+    return everyone or []

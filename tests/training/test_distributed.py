@@ -16,6 +16,7 @@ from brdiv.commands import main
 from brdiv.objectives import LBRDiv
 from brdiv.runs import read_checkpoint
 from brdiv.training import TeammateGenerator
+from brdiv.training.ranks import gather
 from tests.objectives.rollouts import random_rollout
 from tests.processes import alive, children, wait_for_a_checkpoint
 from tests.runs.test_resume import assert_same_population, killed_after
@@ -39,20 +40,37 @@ class Losses(torch.nn.Module):
         return torch.stack(list(self.module.losses(rollout, 0.01).values())).sum()
 
 
-def gradients_of_a_rank(rank, file, out):
+def work_of_a_rank(rank, folder):
+    file = folder / "meet"
     distributed.init_process_group("gloo", init_method=f"file://{file}", rank=rank, world_size=2)
     rollout = random_rollout(torch.Generator().manual_seed(0), 3, rows=(ROWS // 4, ROWS * 3 // 4))
     module = make_module()
     module.objective.observe(rollout[rank::2], 0.0)
     parallel = DistributedDataParallel(Losses(module))
     parallel(rollout[rank::2]).backward()
-    torch.save({n: p.grad for n, p in module.named_parameters() if p.grad is not None}, f"{out}{rank}")
+    gradients = {n: p.grad for n, p in module.named_parameters() if p.grad is not None}
+    gathered = gather({"rank": rank, "clock": torch.arange(rank + 1)})
+    torch.save({"gradients": gradients, "gathered": gathered}, folder / f"rank{rank}")
     distributed.destroy_process_group()
 
 
-def test_two_processes_have_the_gradients_of_one_on_all_their_rows(tmp_path):
-    multiprocessing.spawn(gradients_of_a_rank, (tmp_path / "meet", tmp_path / "gradients"), nprocs=2)
-    ranks = [torch.load(f"{tmp_path / 'gradients'}{rank}") for rank in range(2)]
+@pytest.fixture(scope="module")
+def two_ranks(tmp_path_factory):
+    """What each of two processes that learn together has to show."""
+    folder = tmp_path_factory.mktemp("ranks")
+    multiprocessing.spawn(work_of_a_rank, (folder,), nprocs=2)
+    return [torch.load(folder / f"rank{rank}") for rank in range(2)]
+
+
+def test_what_ranks_say_of_their_play_is_sent_to_the_first_alone(two_ranks):
+    first, second = (rank["gathered"] for rank in two_ranks)
+    assert [said["rank"] for said in first] == [0, 1]
+    assert [said["clock"].tolist() for said in first] == [[0], [0, 1]]
+    assert second == []
+
+
+def test_two_processes_have_the_gradients_of_one_on_all_their_rows(two_ranks):
+    ranks = [rank["gradients"] for rank in two_ranks]
     rollout = random_rollout(torch.Generator().manual_seed(0), 3, rows=(ROWS // 4, ROWS * 3 // 4))
     module = make_module()
     module.objective.observe(rollout, 0.0)
