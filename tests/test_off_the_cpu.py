@@ -28,3 +28,8 @@ def test_an_update_stays_on_the_device(method, game, found):
 @pytest.mark.parametrize("game", shipped_games())
 def test_measuring_stays_on_the_device(game, found):
     assert found[f"measuring of {game}"] == []
+
+
+@pytest.mark.parametrize("game", shipped_games())
+def test_what_is_saved_of_play_is_on_the_cpu(game, found):
+    assert found[f"checkpoint of {game}"] == []

@@ -8,14 +8,16 @@ import os
 import sys
 import traceback
 
+from types import SimpleNamespace
+
 import torch
+from brdiv.callbacks import Checkpoints, CrossPlay, PlasticEvaluation, PopulationExport, StepProgress, Throughput
 
 from brdiv.games import shipped_games
 from brdiv.objectives import LIPO, AnyPlay, BRDiv, Independent, LBRDiv, TrajeDi
 from brdiv.rollouts import Pairing, RolloutCollector, TwoPlayerEnv
-from brdiv.teamwork import Plastic, all_pairs, both_seats, cross_play, play_pairs
-from brdiv.training import TeammateGenerator
-from tests.fake_device import GPU, Generator, fake_gpu, to_gpu
+from brdiv.training import RolloutData, TeammateGenerator
+from tests.fake_device import GPU, fake_gpu, numbers_may_be_read, to_gpu
 
 METHODS = {
     **{method.__name__: method for method in (BRDiv, Independent, TrajeDi, AnyPlay, LBRDiv, LIPO)},
@@ -23,39 +25,78 @@ METHODS = {
 }
 
 
+UPDATES, EVERY = 100, 50  # of a whole run, and between two logs
+
+
 def make(game_class, objective):
+    """A run that has come to its second update, with everything that watches it."""
     game = to_gpu(game_class())
     game.to = lambda device: game  # it is there already
-    sizes = game.observation_size, game.n_actions
-    return game, to_gpu(TeammateGenerator(*sizes, objective, n_types=3, hidden=[8]))
+    game.horizon = 3
+    module = to_gpu(TeammateGenerator(game.observation_size, game.n_actions, objective, n_types=3, hidden=[8]))
+    module._device = GPU
+    rows = {"self_play_rows": 4, "cross_play_rows": 5}
+    data = RolloutData(game, 3, objective.cross_play, **rows, window=4, steps=9 * 4 * UPDATES)
+    trainer = SimpleNamespace(
+        num_training_batches=UPDATES, log_every_n_steps=EVERY, world_size=1, global_step=1, max_steps=-1,
+        fit_loop=SimpleNamespace(batch_idx=1), is_global_zero=True, should_stop=False, fast_dev_run=False,
+        datamodule=data, loggers=[], early_stopping_callbacks=[], default_root_dir="nowhere",
+        strategy=SimpleNamespace(broadcast=lambda value: value, root_device=GPU),
+        callbacks=[StepProgress(), Throughput(), PopulationExport(), CrossPlay(), PlasticEvaluation(), Checkpoints()],
+    )  # fmt: skip
+    module._trainer = trainer
+    module.log_dict = lambda metrics, logger: None
+    env = TwoPlayerEnv(game, pairing=data.pairing, device=GPU)
+    return module, trainer, RolloutCollector(env, module.population, data.window)
 
 
 def update(game_class, method):
-    """One update, from playing to the gradients, after a first window that also starts the episodes."""
-    game, module = make(game_class, METHODS[method]())
-    cross = 5 if module.objective.cross_play else 0
-    env = TwoPlayerEnv(game, pairing=Pairing(3, 4, cross), device=GPU)
-    collector = RolloutCollector(env, module.population, 4)
+    """A whole update between two logs, after a first window that also starts the episodes."""
+    module, trainer, collector = make(game_class, METHODS[method]())
+    optimizer = module.configure_optimizers()
     collector.rollout()
+    for callback in trainer.callbacks[:2]:
+        callback.on_train_start(trainer, module)
     yield
     rollout = collector.rollout()
-    module.objective.observe(rollout, 0.5)
-    losses = module.losses(rollout, 0.01)
-    torch.stack(list(losses.values())).sum().backward()
-    module.objective.after_update()
-    assert all(loss.device == GPU for loss in losses.values())
+
+    def closure():
+        loss = module.training_step(rollout, 1)
+        assert loss.device == GPU
+        loss.backward()
+        module.on_before_optimizer_step(optimizer)
+        torch.nn.utils.clip_grad_value_(module.parameters(), 1.0)
+        return loss
+
+    module.optimizer_step(0, 1, optimizer, closure)
     assert all(p.grad is not None and p.grad.device == GPU for p in module.population.parameters())
+    assert module.late_guard.noted.device == GPU
+    for callback in trainer.callbacks:
+        callback.on_train_batch_end(trainer, module, None, rollout, 1)
 
 
 def measure(game_class):
-    """Cross-play, and PLASTIC with every heuristic."""
-    game, module = make(game_class, BRDiv())
-    game.horizon = 3
-    generator, heuristics, plastic = Generator(GPU), game.heuristics(), Plastic(module.population)
-    pairs = all_pairs(heuristics, plastic, GPU)
+    """Cross-play, and PLASTIC with every heuristic, as the callbacks measure and report them."""
+    module, trainer, collector = make(game_class, BRDiv())
+    watchers = {type(callback): callback for callback in trainer.callbacks}
+    collector.rollout()
     yield
-    assert cross_play(game, *both_seats(module.population), 2, generator).returns.device == GPU
-    assert play_pairs(game, heuristics, plastic, pairs, 2, generator).returns.device == GPU
+    with numbers_may_be_read():
+        matrix = watchers[CrossPlay].measure(trainer, module, 2)
+        watchers[PlasticEvaluation].evaluate(trainer, module)
+    assert matrix.device == GPU
+
+
+def checkpoint(game_class):
+    """What is written down of play is on the CPU, wherever that was."""
+    _, _, collector = make(game_class, BRDiv())
+    collector.rollout()
+    yield
+    with numbers_may_be_read():
+        state = collector.state_dict()
+    found = [value for value in torch.utils._pytree.tree_leaves(state) if isinstance(value, torch.Tensor)]
+    assert len(found) > 5
+    assert {value.device.type for value in found} == {"cpu"}
 
 
 def walk(watch, steps):
@@ -77,6 +118,7 @@ def main():
             for method in METHODS:
                 found[f"update of {name}, {method}"] = walk(watch, update(game, method))
             found[f"measuring of {name}"] = walk(watch, measure(game))
+            found[f"checkpoint of {name}"] = walk(watch, checkpoint(game))
     print(json.dumps(found))
     sys.stdout.flush()
     os._exit(0)  # without taking fake tensors apart
