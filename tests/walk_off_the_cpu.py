@@ -7,7 +7,6 @@ import json
 import os
 import sys
 import traceback
-
 from types import SimpleNamespace
 
 import torch
@@ -15,7 +14,7 @@ from brdiv.callbacks import Checkpoints, CrossPlay, PlasticEvaluation, Populatio
 
 from brdiv.games import shipped_games
 from brdiv.objectives import LIPO, AnyPlay, BRDiv, Independent, LBRDiv, TrajeDi
-from brdiv.rollouts import Pairing, RolloutCollector, TwoPlayerEnv
+from brdiv.rollouts import RolloutCollector, TwoPlayerEnv
 from brdiv.training import RolloutData, TeammateGenerator
 from tests.fake_device import GPU, fake_gpu, numbers_may_be_read, to_gpu
 
