@@ -142,9 +142,8 @@ def as_plain(now: Moment | None) -> dict[str, Any] | None:
     """Write a moment of pure rules down in plain tensors on the CPU."""
     if now is None or now.state is None:
         return None
-    state, *others = now
-    plain = {name: value.cpu() for name, value in zip(Moment._fields[1:], others, strict=True)}
-    return {**plain, "state": {name: value.cpu() for name, value in state.items()}}
+    plain = {name: getattr(now, name).cpu() for name in Moment._fields[1:]}
+    return {**plain, "state": {name: value.cpu() for name, value in now.state.items()}}
 
 
 def from_plain(now: dict[str, Any] | None, env: RowsEnv) -> Moment | None:
