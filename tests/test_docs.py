@@ -54,7 +54,11 @@ def test_the_game_in_contributing_is_a_game(monkeypatch):
     check_env_specs(TwoPlayerEnv(game, rows=5))
     state = game.from_view(torch.tensor([[[1, 1], [1, 1]]]))
     after, reward, won = game.step(state, torch.tensor([[1, 1]]))
-    assert (reward.item(), won.item(), game.outcome(after).item()) == (1.0, True, 0)
+    assert (reward.item(), won.item()) == (1.0, True)
+    watcher = game.strategies()
+    watcher.watch(game.view(state), torch.tensor([True]))
+    watcher.watch(game.view(after), torch.tensor([True]))
+    assert watcher.names[watcher.found().item()] == "left"
     assert game.settings() == {"length": 7, "horizon": 20}
     assert game.text([0, 6]) == "T.....B"
 

@@ -1,7 +1,13 @@
 import pytest
 import torch
 
-from brdiv.metrics import best_response_diversity, brdiv_slope, mean_diagonal, mean_off_diagonal
+from brdiv.metrics import (
+    best_response_diversity,
+    brdiv_slope,
+    interchangeable_groups,
+    mean_diagonal,
+    mean_off_diagonal,
+)
 
 
 def printed_brdiv(c):
@@ -36,3 +42,26 @@ def test_means_of_the_diagonal_and_the_rest():
     c = torch.tensor([[1.0, 0.2], [0.4, 0.5]])
     assert mean_diagonal(c) == pytest.approx(0.75)
     assert mean_off_diagonal(c) == pytest.approx(0.3)
+
+
+def test_teams_that_can_stand_in_for_each_other_form_a_group():
+    matrix = torch.eye(5)
+    assert interchangeable_groups(matrix) == [[0], [1], [2], [3], [4]]
+    matrix[0, 3] = matrix[3, 0] = 0.95
+    assert interchangeable_groups(matrix) == [[0, 3], [1], [2], [4]]
+    matrix[3, 4] = matrix[4, 3] = 0.9
+    assert interchangeable_groups(matrix) == [[0, 3, 4], [1], [2]]
+
+
+def test_one_direction_is_not_enough_to_be_interchangeable():
+    matrix = torch.tensor([[1.0, 1.0], [0.0, 1.0]])
+    assert interchangeable_groups(matrix) == [[0], [1]]
+
+
+def test_a_poor_team_is_not_interchangeable_with_a_rich_one():
+    matrix = torch.tensor([[1.0, 0.75], [0.75, 0.75]])
+    assert interchangeable_groups(matrix) == [[0], [1]]
+
+
+def test_a_team_that_earns_nothing_is_in_no_group():
+    assert interchangeable_groups(torch.diag(torch.tensor([1.0, 0.0, 1.0]))) == [[0], [2]]

@@ -11,9 +11,14 @@ from typing import NamedTuple
 import torch
 
 from brdiv.errors import UserError
-from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
+from brdiv.games import Playable
+from brdiv.metrics import best_response_diversity, interchangeable_groups, mean_diagonal, mean_off_diagonal
+from brdiv.nets import Population
 from brdiv.runs import PopulationFileError, RunFolder, load_population
-from brdiv.teamwork import both_seats, cross_play, strategies
+from brdiv.teamwork import NoisyPolicies, TeamStrategy, both_seats, cross_play, play_pairs, team_strategies
+
+NOISE = 0.4
+"""Share of a teammate's actions that are replaced by random ones, to see how brittle its best response is."""
 
 
 class SeedResult(NamedTuple):
@@ -22,16 +27,18 @@ class SeedResult(NamedTuple):
     seed: int
     label: str  # the method, as its paper writes it
     n_types: int
+    groups: int  # of interchangeable teams
     strategies: int | None  # distinct ways in which its teams win the game; None where they can't be told apart
     diagonal: float
     off_diagonal: float
     brdiv: float
     length: float  # of self-play episodes
+    noisy: float  # mean return of best responses with their own teammates, some of whose actions are random
 
     @property
     def complete(self) -> bool:
-        """Whether every teammate has a way of its own."""
-        return self.strategies == self.n_types
+        """Whether no teammate can stand in for another."""
+        return self.groups == self.n_types
 
 
 def train_seeds(seeds: Sequence[int], folder: Path, fit_arguments: Sequence[str], jobs: int) -> Iterator[SeedResult]:
@@ -96,19 +103,37 @@ def finished(path: Path) -> bool:
 def measure(seed: int, path: Path, episodes: int = 1000) -> SeedResult:
     """Play every pair of a population file anew."""
     population, game, about = load_population(path, allow_imports=True)  # this command trained it
-    played = cross_play(game, *both_seats(population), episodes, torch.Generator().manual_seed(seed))
+    generator = torch.Generator().manual_seed(seed)
+    played = cross_play(game, *both_seats(population), episodes, generator)
     matrix = played.returns.mean(-1)
-    found = set(strategies(played).tolist()) - {-1}
+    teams = team_strategies(game, *both_seats(population), episodes, generator)
     return SeedResult(
         seed,
         str(about.get("method", {}).get("label", "unknown")),
         population.n_types,
-        len(found) if game.has_outcomes else None,
+        len(interchangeable_groups(matrix)),
+        None if teams is None else distinct(teams),
         float(mean_diagonal(matrix)),
         float(mean_off_diagonal(matrix)),
         float(best_response_diversity(matrix)),
         float(played.lengths.diagonal().float().mean()),
+        return_with_noise(population, game, episodes, generator),
     )
+
+
+def distinct(teams: Sequence[TeamStrategy | None]) -> int:
+    """Count the strategies of teams that win at all."""
+    return len({team.name for team in teams if team is not None})
+
+
+def return_with_noise(
+    population: Population, game: Playable, episodes: int, generator: torch.Generator, share: float = NOISE
+) -> float:
+    """Mean return of every best response with its own teammate, a share of whose actions is random."""
+    teammates, responses = both_seats(population)
+    noisy = NoisyPolicies(teammates, share, game.n_actions)
+    own = torch.arange(population.n_types)[:, None].expand(-1, 2)
+    return float(play_pairs(game, noisy, responses, own, episodes, generator).returns.mean())
 
 
 def parse_seeds(text: str) -> list[int]:

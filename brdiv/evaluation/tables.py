@@ -3,7 +3,7 @@
 import csv
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -13,7 +13,7 @@ from rich.table import Table
 from torch import Tensor
 
 from brdiv.evaluation.scores import Evaluation
-from brdiv.evaluation.seeds import SeedResult
+from brdiv.evaluation.seeds import NOISE, SeedResult
 from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
 
 
@@ -66,7 +66,7 @@ def print_cross_play(matrix: Tensor) -> None:
 def print_methods(results: Iterable[tuple[str, SeedResult]], folder: Path) -> None:
     """Print one line per method once all of its seeds are in; write all as `compare.csv`, the table as `compare.md`."""
     console = Console(highlight=False)
-    names = ("method", "seeds", "diagonal", "off-diagonal", "BRDiv", "strategies", "self-play steps")
+    names = ("method", "seeds", "diagonal", "off-diagonal", "BRDiv", "groups", "strategies", "self-play steps")
     head = f"{names[0]:18} {names[1]:>5} " + " ".join(f"{name:>15}" for name in names[2:])
     console.print(head, style="bold", soft_wrap=True)
     lines, rows = [], []
@@ -76,6 +76,7 @@ def print_methods(results: Iterable[tuple[str, SeedResult]], folder: Path) -> No
         label = seeds[0].label
         cells = [f"{spread([getattr(r, name) for r in seeds])}" for name in ("diagonal", "off_diagonal")]
         cells += [spread([r.brdiv for r in seeds], 1)]
+        cells += [" ".join(str(r.groups) for r in seeds)]
         cells += [" ".join("-" if r.strategies is None else str(r.strategies) for r in seeds)]
         cells += [spread([r.length for r in seeds], 1)]
         console.print(f"{label:18} {len(seeds):>5} " + " ".join(f"{cell:>15}" for cell in cells), soft_wrap=True)
@@ -131,28 +132,29 @@ def print_evaluation(evaluation: Evaluation, summary: Sequence[Mapping[str, Any]
 def print_seeds(results: Iterable[SeedResult]) -> list[SeedResult]:
     """Print one line per seed as results come in, then what they amount to."""
     console = Console(highlight=False)
-    console.print(
-        f"{'seed':>4} {'strategies':>11} {'diagonal':>9} {'off-diag.':>10} {'BRDiv':>7} {'SP steps':>9}", style="bold"
-    )
+    names = ("groups", "strategies", "diagonal", "off-diag.", "BRDiv", "SP steps", "with noise")
+    console.print(f"{'seed':>4} " + " ".join(f"{name:>10}" for name in names), style="bold", soft_wrap=True)
     done = []
     for r in results:
-        found = f"{r.strategies} of {r.n_types}" if r.strategies is not None else "-"
-        console.print(
-            f"{r.seed:>4} {found:>11} {r.diagonal:>9.3f} {r.off_diagonal:>10.3f} {r.brdiv:>7.2f} {r.length:>9.2f}"
-        )
+        strategies = "-" if r.strategies is None else f"{r.strategies} of {r.n_types}"
+        numbers = f"{r.diagonal:>10.3f} {r.off_diagonal:>10.3f} {r.brdiv:>10.2f} {r.length:>10.2f} {r.noisy:>10.3f}"
+        line = f"{r.seed:>4} {f'{r.groups} of {r.n_types}':>10} {strategies:>10} {numbers}"
+        console.print(line, soft_wrap=True)
         done.append(r)
-    good = done
+    told = f"{sum(r.complete for r in done)} of {len(done)} seeds gave teams none of which can stand in for another"
     if any(r.strategies is not None for r in done):
-        good = [r for r in done if r.complete]
-        console.print(f"\n{len(good)} of {len(done)} seeds gave every teammate a strategy of its own", style="bold")
-    if good:
-        diagonal, off_diagonal, length = (
-            [getattr(r, name) for r in good] for name in ("diagonal", "off_diagonal", "length")
-        )
-        console.print(
-            f"{'all seeds' if good is done else 'in those'}: "
-            f"diagonal {mean(diagonal):.3f} (lowest {min(diagonal):.3f}), "
-            f"off-diagonal {mean(off_diagonal):.3f} (highest {max(off_diagonal):.3f}), "
-            f"self-play episode {mean(length):.2f} steps (longest {max(length):.2f})"
-        )
+        own = sum(r.strategies == r.n_types for r in done)
+        told += f"; {own} of {len(done)} gave every teammate a strategy of its own"
+    console.print(f"\n{told}", style="bold", soft_wrap=True)
+    for name, (text, worst) in SEED_SUMMARY.items():
+        values = [getattr(r, name) for r in done]
+        console.print(f"  {text}: {mean(values):.3f} ({worst.__name__} {worst(values):.3f})", soft_wrap=True)
     return done
+
+
+SEED_SUMMARY: dict[str, tuple[str, Callable[[list[float]], float]]] = {
+    "diagonal": ("mean diagonal", min),
+    "off_diagonal": ("mean off-diagonal", max),
+    "length": ("steps of a self-play episode", max),
+    "noisy": (f"return with the own teammate, {NOISE:.0%} of whose actions are random", min),
+}

@@ -5,6 +5,7 @@ from brdiv.games.cooking import Cooking
 from brdiv.games.lbf import LBF
 from brdiv.games.policies import RESPONSE, TEAMMATE, Memory, Policies, SeatView
 from brdiv.games.reaching import Reaching
+from brdiv.games.strategies import Strategies
 
 __all__ = [
     "LBF",
@@ -18,6 +19,7 @@ __all__ = [
     "Policies",
     "Reaching",
     "SeatView",
+    "Strategies",
     "shipped_games",
 ]
 

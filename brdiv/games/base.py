@@ -10,6 +10,7 @@ from tensordict import TensorDict
 from torch import Tensor, nn
 
 from brdiv.games.policies import Policies
+from brdiv.games.strategies import Strategies
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,9 +30,6 @@ class Playable(nn.Module, ABC):
 
     view_size: int = 0
     """How many plain numbers a seat's view has; 0 where there is no view, and so nothing to draw."""
-
-    has_outcomes: bool = False
-    """Whether `outcome` tells in which of several ways the game was won."""
 
     most_rows: int = 16_384
     """How many rows are played at once when many episodes are measured."""
@@ -57,8 +55,8 @@ class Playable(nn.Module, ABC):
         """Build the scripted teammates, on the game's device; None if there are none."""
         return None
 
-    def outcome(self, state: TensorDict) -> Tensor | None:
-        """Say in which of several ways the game was won, ``[B]``, -1 where it was not; None without outcomes."""
+    def strategies(self) -> Strategies | None:
+        """Build what watches episodes and tells the ways in which they are won; None where there is only one."""
         return None
 
     def draw(self, view: Sequence[int], axes: "Axes") -> None:

@@ -2,19 +2,22 @@
 
 from brdiv.teamwork.beliefs import beliefs_about
 from brdiv.teamwork.plastic import Learner, Plastic
-from brdiv.teamwork.play import GAMMA, Episodes, Turn, all_pairs, cross_play, play, play_pairs, strategies
-from brdiv.teamwork.policies import LearnedPolicies, RandomPolicies, SeveralPolicies, both_seats
+from brdiv.teamwork.play import GAMMA, Episodes, Turn, all_pairs, cross_play, play, play_pairs
+from brdiv.teamwork.policies import LearnedPolicies, NoisyPolicies, RandomPolicies, SeveralPolicies, both_seats
 from brdiv.teamwork.recording import Recorder
+from brdiv.teamwork.strategies import TeamStrategy, team_strategies
 
 __all__ = [
     "GAMMA",
     "Episodes",
     "LearnedPolicies",
     "Learner",
+    "NoisyPolicies",
     "Plastic",
     "RandomPolicies",
     "Recorder",
     "SeveralPolicies",
+    "TeamStrategy",
     "Turn",
     "all_pairs",
     "beliefs_about",
@@ -22,5 +25,5 @@ __all__ = [
     "cross_play",
     "play",
     "play_pairs",
-    "strategies",
+    "team_strategies",
 ]

@@ -22,7 +22,6 @@ class Turn(NamedTuple):
     view: Tensor | None  # [R, 2, V] what both seats see now; None in an external environment
     reward: Tensor  # [R]
     done: Tensor  # [R] whether the episode ended with this step; rows that ended earlier play on and don't count
-    outcome: Tensor | None  # [R] of `Playable.outcome`
     memory: Sequence[Memory]  # what the policies of both seats remember
 
 
@@ -35,7 +34,6 @@ class Episodes(NamedTuple):
     returns: Tensor  # undiscounted
     discounted: Tensor
     lengths: Tensor
-    outcomes: Tensor  # `Playable.outcome` of the last state; -1 where there is none
 
     def view(self, *shape: int) -> "Episodes":
         """Give them another shape."""
@@ -50,7 +48,6 @@ class Tally:
         self.returns = torch.zeros(rows, device=device)
         self.discounted = torch.zeros(rows, device=device)
         self.lengths = torch.zeros(rows, dtype=torch.long, device=device)
-        self.outcomes = torch.full((rows,), -1, device=device)
         self.running = torch.ones(rows, dtype=torch.bool, device=device)
 
     def __call__(self, turn: Turn) -> None:
@@ -58,13 +55,11 @@ class Tally:
         self.returns += turn.reward * self.running
         self.discounted += self.gamma**self.lengths * turn.reward * self.running
         self.lengths += self.running
-        if turn.outcome is not None:
-            self.outcomes = torch.where(self.running, turn.outcome, self.outcomes)
         self.running &= ~turn.done
 
     def episodes(self) -> Episodes:
         """What there was."""
-        return Episodes(self.returns, self.discounted, self.lengths, self.outcomes)
+        return Episodes(self.returns, self.discounted, self.lengths)
 
 
 class Seats:
@@ -112,7 +107,7 @@ def play(
     seats, tally = Seats(teammates, learners, pairs, generator), Tally(rows, gamma, device)
     now = env.begin()
     view = env.view(now)
-    start = Turn(0, view, torch.zeros(rows, device=device), torch.zeros_like(tally.running), None, seats.memory)
+    start = Turn(0, view, torch.zeros(rows, device=device), torch.zeros_like(tally.running), seats.memory)
     for observer in watch:
         observer(start)
     # Off the CPU, asking whether all are through would stall the queue: there play goes on to the time limit.
@@ -120,8 +115,7 @@ def play(
     for step in range(1, game.horizon + 1) if game.horizon else itertools.count(1):
         after, reward, _, done = env.advance(now, seats.act(view, now.observation))
         view = env.view(after)
-        outcome = None if after.state is None else game.outcome(after.state)
-        turn = Turn(step, view, reward, done, outcome, seats.memory)
+        turn = Turn(step, view, reward, done, seats.memory)
         tally(turn)
         for observer in watch:
             observer(turn)
@@ -163,12 +157,3 @@ def cross_play(
     pairs = all_pairs(teammates, responses, generator.device)
     played = play_pairs(game, teammates, responses, pairs, episodes, generator)
     return played.view(len(teammates), len(responses), episodes)
-
-
-def strategies(played: Episodes) -> Tensor:
-    """For each type, what its self-play most often ends in, ``[K]``; -1 where that is failing.
-
-    ``played`` is the ``[K, K, episodes]`` of `cross_play`.
-    """
-    own = played.outcomes.diagonal(dim1=0, dim2=1)  # [episodes, K]
-    return own.mode(0).values

@@ -40,6 +40,38 @@ class RandomPolicies(Policies):
         return torch.randint(self.n_actions, which.shape, generator=generator, device=which.device)
 
 
+class NoisyPolicies(Policies):
+    """Other policies, some of whose actions are replaced by random ones.
+
+    Args:
+        policies: The policies that play.
+        share: Share of the actions to replace.
+        n_actions: Number of actions there are.
+
+    """
+
+    def __init__(self, policies: Policies, share: float, n_actions: int) -> None:
+        self.policies = policies
+        self.share = share
+        self.n_actions = n_actions
+        self.names = [f"{name}, {share:.0%} random" for name in policies.names]
+
+    def begin(self, which: Tensor, seen: SeatView, generator: torch.Generator) -> Memory:
+        """Start as the policies do."""
+        return self.policies.begin(which, seen, generator)
+
+    def act(self, which: Tensor, seen: SeatView, memory: Memory, generator: torch.Generator) -> Tensor:
+        """Choose as the policies do, and replace some of it."""
+        action = self.policies.act(which, seen, memory, generator)
+        anything = torch.randint(self.n_actions, which.shape, generator=generator, device=which.device)
+        replaced = torch.rand(which.shape, generator=generator, device=which.device) < self.share
+        return torch.where(replaced, anything, action)
+
+    def watch(self, which: Tensor, other: SeatView, action: Tensor, memory: Memory) -> None:
+        """Learn as the policies do."""
+        self.policies.watch(which, other, action, memory)
+
+
 class SeveralPolicies(Policies):
     """Policies of several kinds, one after the other, as one."""
 

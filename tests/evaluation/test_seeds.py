@@ -39,7 +39,7 @@ def test_measuring_counts_distinct_strategies(tmp_path):
         population.layers[-1].bias[..., 3] = 9.0
     path = save_population(tmp_path / "p.safetensors", population, Reaching())
     result = measure(3, path, episodes=50)
-    assert (result.seed, result.strategies, result.complete) == (3, 1, False)
+    assert (result.seed, result.groups, result.strategies, result.complete) == (3, 1, 1, False)
     assert result.diagonal == pytest.approx(1.0, abs=0.02)
     assert result.off_diagonal == pytest.approx(1.0, abs=0.02)
 
@@ -50,11 +50,11 @@ def test_teams_that_never_meet_have_no_strategy(tmp_path):
         population.layers[-1].weight.zero_()
         population.layers[-1].bias[..., 0] = 99.0  # stay
     result = measure(0, save_population(tmp_path / "p.safetensors", population, Reaching()), episodes=20)
-    assert (result.strategies, result.complete, result.diagonal) == (0, False, 0.0)
+    assert (result.groups, result.strategies, result.complete, result.diagonal) == (0, 0, False, 0.0)
 
 
 def test_a_game_whose_ways_are_not_told_apart_counts_none(tmp_path, capsys):
-    game = LBF()
+    game = LBF(size=9, foods=6, horizon=5)  # with 720 orders
     population = Population(3, game.observation_size, game.n_actions, [4])
     result = measure(0, save_population(tmp_path / "p.safetensors", population, game), episodes=2)
     assert result.strategies is None

@@ -57,11 +57,16 @@ def test_starts_are_uniform_over_the_inner_square(generator):
     assert chi_square < 130  # 80 degrees of freedom: 99.9 % of draws stay below 125
 
 
-def test_outcome_names_the_goal():
-    game = Reaching()
+def test_the_goal_that_an_episode_ends_on_is_its_strategy():
+    watcher = Reaching().strategies()
     views = torch.tensor([[0, 0, 0, 0], [4, 0, 4, 0], [2, 2, 2, 2], [0, 0, 4, 4]])
-    state = game.from_view(torch.stack([views, views.roll(2, -1)], 1))
-    assert game.outcome(state).tolist() == [0, 3, -1, -1]
+    both = torch.stack([views, views.roll(2, -1)], 1)
+    running = torch.tensor([True, True, True, True])
+    watcher.watch(torch.ones_like(both), running)
+    watcher.watch(both, running)
+    watcher.watch(torch.zeros_like(both), ~running)  # what comes after the end doesn't count
+    assert watcher.found().tolist() == [0, 3, -1, -1]
+    assert watcher.names == ["meet on 0, 0", "meet on 4, 4", "meet on 0, 4", "meet on 4, 0"]
 
 
 def test_other_grids_are_a_matter_of_arguments():

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from brdiv.games.policies import Policies
+    from brdiv.games.strategies import Strategies
 
 CELLS = 10
 TABLE = 10
@@ -166,6 +167,12 @@ class Cooking(Game):
         from brdiv.games.cooking.heuristics import CookingHeuristics
 
         return CookingHeuristics(self)
+
+    def strategies(self) -> "Strategies":
+        """Who does which part of the dish, and where it comes together."""
+        from brdiv.games.cooking.strategies import Roles
+
+        return Roles()
 
     def draw(self, view: Sequence[int], axes: "Axes") -> None:
         """Counters with tools and items, the table, both chefs with what they hold."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from brdiv.games.policies import Policies
+    from brdiv.games.strategies import Strategies
 
 GONE = -1  # row and column, as seen, of a food that was collected
 
@@ -157,6 +158,12 @@ class LBF(Game):
         from brdiv.games.lbf.heuristics import LBFHeuristics
 
         return LBFHeuristics(self)
+
+    def strategies(self) -> "Strategies | None":
+        """The order in which foods are taken, where there are few enough to tell orders apart."""
+        from brdiv.games.lbf.strategies import MOST_FOODS, Orders
+
+        return Orders(self) if self.foods <= MOST_FOODS else None
 
     def draw(self, view: Sequence[int], axes: "Axes") -> None:
         """Foods and players with their levels."""

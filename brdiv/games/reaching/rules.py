@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from brdiv.games.policies import Policies
+    from brdiv.games.strategies import Strategies
 
 # stay, left, right, up, down as (dx, dy)
 MOVES = ((0, 0), (-1, 0), (1, 0), (0, -1), (0, 1))
@@ -39,7 +40,6 @@ class Reaching(Game):
 
     n_actions = len(MOVES)
     view_size = 4
-    has_outcomes = True
     seen: Tensor
     moves: Tensor
     prizes: Tensor
@@ -117,10 +117,11 @@ class Reaching(Game):
         """One-hot ``cells [..., 2]``, the own and the other's."""
         return functional.embedding(cells, self.cell_rows).flatten(-2)
 
-    def outcome(self, state: TensorDict) -> Tensor:
-        """Index of the goal both stand on, else -1."""
-        here, there = self.cells(state["positions"]).unbind(-1)
-        return torch.where(here == there, self.goal_index.take(here), -1)
+    def strategies(self) -> "Strategies":
+        """The goal that the two meet on."""
+        from brdiv.games.reaching.strategies import Goals
+
+        return Goals(self)
 
     def heuristics(self) -> "Policies":
         """H1 to H11 (Appendix B.1)."""

@@ -1,0 +1,51 @@
+"""By which strategies teams win in self-play."""
+
+from typing import NamedTuple
+
+import torch
+
+from brdiv.games import Playable, Policies, Strategies
+from brdiv.teamwork.play import Turn, play
+
+
+class TeamStrategy(NamedTuple):
+    """What a team mostly does."""
+
+    name: str
+    share: float  # of the episodes that it won
+
+
+class StrategyObserver:
+    """An observer that shows the game every view of the episodes that are still running."""
+
+    def __init__(self, strategies: Strategies) -> None:
+        self.strategies = strategies
+        self.running: torch.Tensor | None = None
+
+    def __call__(self, turn: Turn) -> None:
+        """Show one turn."""
+        assert turn.view is not None
+        if self.running is None:
+            self.running = torch.ones_like(turn.done)
+        self.strategies.watch(turn.view, self.running)
+        self.running = self.running & ~turn.done
+
+
+def team_strategies(
+    game: Playable, teammates: Policies, responses: Policies, episodes: int, generator: torch.Generator
+) -> list[TeamStrategy | None] | None:
+    """Let every teammate play so many episodes with its own best response, and tell what the team mostly does.
+
+    None for a team that never wins; None at all for a game that does not tell strategies apart.
+    """
+    strategies = game.strategies()
+    if strategies is None:
+        return None
+    own = torch.arange(len(teammates), device=generator.device).repeat_interleave(episodes)[:, None].expand(-1, 2)
+    play(game, teammates, responses, own, generator, watch=[StrategyObserver(strategies)])
+    teams: list[TeamStrategy | None] = []
+    for found in strategies.found().view(len(teammates), episodes):
+        counts = torch.bincount(found + 1, minlength=len(strategies.names) + 1)[1:]
+        most, won = int(counts.argmax()), int(counts.sum())
+        teams.append(TeamStrategy(strategies.names[most], int(counts[most]) / won) if won else None)
+    return teams
