@@ -1,11 +1,13 @@
 """Best-Response Diversity (Section 4): self-play should pay, cross-play should not."""
 
+import torch
 from tensordict import TensorDictBase
 from torch import Tensor
 
 from brdiv.errors import UserError
 from brdiv.metrics import brdiv_slope
-from brdiv.objectives.base import Objective, check_not_negative
+from brdiv.objectives.base import Objective, Sizes, check_not_negative
+from brdiv.objectives.pair_returns import PairReturns
 
 
 class BRDiv(Objective):
@@ -14,31 +16,99 @@ class BRDiv(Objective):
     The slopes 2K - 1 and -2 are divided by 2K - 1: a unit of self-play return is worth 1 as in every other method, so
     one entropy bonus and one learning rate serve them all.
 
+    With a `pressure`, the weight of cross-play is not that of Eq. 6 but follows the teams: whoever can't play yet is
+    left alone, and whoever can is pushed away from others who can. Pressures are shares of the balance, the weight at
+    which two teams gain nothing by sharing a strategy (docs/diversity.md).
+
     Args:
-        cross_play_weight: Factor on the slope of cross-play. 1 is Eq. 6 as written.
-        warm_up: Share of the run over which that weight rises from 0, in a line. Where a game takes long to learn at
-            all, a team that lags behind earns only with the others' best responses, and would unlearn it.
+        cross_play_weight: Factor on the slope of cross-play, all through the run. 1 is Eq. 6 as written.
+        pressure: Share of the balance at which two teams that play perfectly are pushed apart in the end, in place of
+            a constant factor. About 1; none keeps the constant factor.
+        early_pressure: Share of the balance at which all teams are pushed apart from the first step on.
+        rise: Share of the run over which pressure rises from the one to the other, in a line.
+        full_return: Return of an episode that is played perfectly. How much of it a team earns is its competence.
+        memory: Number of updates over which the returns of pairs are averaged, to know what teams earn.
 
     """
 
     cross_play = True
 
-    def __init__(self, cross_play_weight: float = 1.0, warm_up: float = 0.0) -> None:
+    def __init__(
+        self,
+        cross_play_weight: float = 1.0,
+        pressure: float | None = None,
+        early_pressure: float = 0.0,
+        rise: float = 0.2,
+        full_return: float = 1.0,
+        memory: float = 200.0,
+    ) -> None:
         super().__init__()
-        check_not_negative(cross_play_weight=cross_play_weight)
-        if not 0 <= warm_up <= 1:
-            raise UserError(f"warm_up is {warm_up}: it must lie between 0 and 1")
+        check_not_negative(cross_play_weight=cross_play_weight, pressure=pressure or 0.0, early_pressure=early_pressure)
+        if not 0 <= rise <= 1:
+            raise UserError(f"rise is {rise}: it must lie between 0 and 1")
+        if not 0 < full_return < float("inf"):
+            raise UserError(f"full_return is {full_return}: it must be a positive number")
+        if not memory >= 1:
+            raise UserError(f"memory is {memory}: it must be at least 1 update")
         self.cross_play_weight = cross_play_weight
-        self.warm_up = warm_up
-        self.warmth = 0.0 if warm_up else 1.0
+        self.pressure = pressure
+        self.early_pressure = early_pressure
+        self.rise = rise
+        self.full_return = full_return
+        self.memory = memory
+        self.returns: PairReturns | None = None
+        self.slopes: Tensor | None = None  # [K, K] of this update, where there is a pressure
+
+    def build(self, sizes: Sizes) -> None:
+        """Start to follow what pairs earn, where there is a pressure."""
+        super().build(sizes)
+        if self.pressure is not None:
+            self.returns = PairReturns(self.n_types, self.memory)
 
     def observe(self, rollout: TensorDictBase, progress: float) -> None:
-        """Let the weight rise."""
-        if self.warm_up:
-            self.warmth = min(progress / self.warm_up, 1.0)
+        """Follow what pairs earn, and let the pressure on each of them follow it."""
+        if self.pressure is None or self.returns is None:
+            return
+        self.returns.observe(rollout)
+        risen = min(progress / self.rise, 1.0) if self.rise else 1.0
+        skill = competence(self.returns.matrix().diagonal() / self.full_return)
+        pressures = self.early_pressure + (self.pressure - self.early_pressure) * risen * skill
+        self.slopes = pressure_slopes(pressures, rollout["ids"][:, 0])
 
     def slope(self, ids: Tensor) -> Tensor:
-        """1 for self-play, -2 / (2K - 1) times the weight for cross-play."""
+        """1 for self-play; for cross-play -2 / (2K - 1) times its weight, or what the pressure on the pair says."""
         i, j = ids.unbind(-1)
+        if self.slopes is not None:
+            return self.slopes[i, j]
         slope = brdiv_slope(i, j, self.n_types) / (2 * self.n_types - 1)
-        return slope.where(i == j, slope * self.cross_play_weight * self.warmth)
+        return slope.where(i == j, slope * self.cross_play_weight)
+
+    def scalars(self) -> dict[str, Tensor]:
+        """How hard cross-play is pressed, in units of Eq. 6."""
+        if self.slopes is None:
+            return {}
+        others = (self.slopes.sum() - self.n_types) / (self.n_types * (self.n_types - 1))
+        return {"cross_play_weight": -others * (2 * self.n_types - 1) / 2}
+
+
+def competence(shares: Tensor) -> Tensor:
+    """How well ``[K, K]`` the worse of two teams plays, given the share of the full return ``[K]`` that each earns.
+
+    Squared: half of the return is a quarter of the competence, so a team is well on its way before it is pushed.
+    """
+    shares = shares.clamp(0.0, 1.0)
+    return torch.minimum(shares[:, None], shares[None, :]).square()
+
+
+def pressure_slopes(pressures: Tensor, ids: Tensor) -> Tensor:
+    """Slopes ``[K, K]`` for the ``pressures [K, K]`` on pairs, given the ``ids [B, 2]`` of all rows.
+
+    At the balance, a pressure of 1, what a team earns in the rows in which it plays with another's best response costs
+    it as much as it gains by earning the same in self-play: with S rows of self-play and X of cross-play these are
+    X / (K (K - 1)) and S / K, so the slope of cross-play is -(K - 1) S / X. Of Eq. 6 that is S (K - 1) (2K - 1) / (2X)
+    times as much.
+    """
+    own = (ids[:, 0] == ids[:, 1]).sum()
+    balance = (len(pressures) - 1) * own / (len(ids) - own).clamp(min=1)
+    diagonal = torch.eye(len(pressures), dtype=torch.bool, device=pressures.device)
+    return (-balance * pressures).masked_fill(diagonal, 1.0)

@@ -1,5 +1,6 @@
 import pytest
 
+from brdiv.objectives import BRDiv
 from brdiv.runs import load_population
 from brdiv.training import TeammateGenerator
 from tests.small_runs import train
@@ -8,8 +9,9 @@ from tests.small_runs import train
 def test_the_file_says_how_it_was_made(tmp_path):
     run = train(tmp_path / "run", "--seed_everything", "7", "--model.objective.cross_play_weight", "1.5")
     about = load_population(run / "population.safetensors").about
-    settings = {"cross_play_weight": 1.5, "warm_up": 0.0}
-    assert about["method"] == {"name": "BRDiv", "label": "BRDiv", "settings": settings}
+    method = about["method"]
+    assert (method["name"], method["label"]) == ("BRDiv", "BRDiv")
+    assert BRDiv(**method["settings"]).cross_play_weight == 1.5
     assert (about["seed"], about["steps"], about["finished"]) == (7, 128 * 12, True)
 
 

@@ -99,18 +99,72 @@ def test_a_negative_weight_is_refused():
         BRDiv(cross_play_weight=-1.0)
 
 
-def test_cross_play_warms_up_and_self_play_does_not():
-    objective = BRDiv(cross_play_weight=3.0, warm_up=0.2)
+def pressed(objective, earned, progress, rows=(8, 24)):
+    """The slopes ``[K, K]`` of a window in which team k earns ``earned[k]`` of every episode in self-play."""
     objective.build(Sizes(K, D, A, [4]))
-    ids = torch.tensor([[1, 1], [0, 1]])
-    slopes = {}
-    for progress in (0.0, 0.1, 0.2, 0.9):
-        objective.observe(None, progress)
-        slopes[progress] = objective.slope(ids).tolist()
-    assert [own for own, _ in slopes.values()] == [1.0] * 4
-    assert [other for _, other in slopes.values()] == pytest.approx([0.0, -3 / 7, -6 / 7, -6 / 7])
+    rollout = random_rollout(torch.Generator().manual_seed(0), K, rows=rows)
+    rollout["ids"] = rollout["ids"][:, :1].expand(-1, 8, -1).clone()
+    rollout["next", "done"] = torch.ones_like(rollout["next", "done"])
+    rollout["next", "reward"] = torch.tensor(earned)[rollout["ids"][..., 0]][..., None]
+    objective.observe(rollout, progress)
+    return objective.slope(torch.cartesian_prod(torch.arange(K), torch.arange(K))).view(K, K)
 
 
-def test_a_warm_up_longer_than_the_run_is_refused():
-    with pytest.raises(ValueError, match="warm_up"):
-        BRDiv(warm_up=1.5)
+OFF_DIAGONAL = ~torch.eye(K, dtype=torch.bool)
+
+
+def test_at_the_balance_sharing_a_strategy_gains_a_team_nothing():
+    """What two teams earn alike in all of the rows in which they meet, and in their own, adds up to nothing."""
+    rows = (24, 72)
+    slopes = pressed(BRDiv(pressure=1.0), [1.0] * K, progress=1.0, rows=rows)
+    own_rows, rows_with_another = rows[0] / K, rows[1] / (K * (K - 1))
+    assert torch.allclose(own_rows + rows_with_another * slopes[OFF_DIAGONAL], torch.zeros(()), atol=1e-6)
+    weight = rows[0] * (K - 1) * (2 * K - 1) / (2 * rows[1])  # as docs/diversity.md has it, in units of Eq. 6
+    assert torch.allclose(slopes[OFF_DIAGONAL], torch.tensor(-2 / (2 * K - 1) * weight))
+    assert (slopes.diagonal() == 1).all()
+
+
+def test_pressure_rises_with_the_run():
+    slopes = [pressed(BRDiv(pressure=0.8, rise=0.2), [1.0] * K, progress)[0, 1] for progress in (0, 0.1, 0.2, 0.9)]
+    assert torch.stack(slopes).tolist() == pytest.approx([0.0, -0.4, -0.8, -0.8])  # balance: 3 x 8 / 24
+
+
+def test_a_pair_is_pushed_by_what_the_worse_of_its_teams_can_do():
+    slopes = pressed(BRDiv(pressure=1.0), [1.0, 0.5, 0.0, 0.1], progress=1.0)
+    expected = [[1, -0.25, 0, -0.01], [-0.25, 1, 0, -0.01], [0, 0, 1, 0], [-0.01, -0.01, 0, 1]]
+    assert torch.allclose(slopes, torch.tensor(expected), atol=1e-6)
+
+
+def test_what_a_team_can_do_is_a_share_of_the_full_return():
+    slopes = pressed(BRDiv(pressure=1.0, full_return=20.0), [10.0] * K, progress=1.0)
+    assert torch.allclose(slopes[OFF_DIAGONAL], torch.tensor(-0.25))
+
+
+def test_early_pressure_is_on_everybody_from_the_first_step_on():
+    objective = BRDiv(pressure=0.5, early_pressure=0.5)
+    assert torch.allclose(pressed(objective, [0.0] * K, progress=0.0)[OFF_DIAGONAL], torch.tensor(-0.5))
+    objective = BRDiv(pressure=1.0, early_pressure=0.5)
+    assert torch.allclose(pressed(objective, [0.5] * K, progress=1.0)[OFF_DIAGONAL], torch.tensor(-0.625))
+
+
+def test_without_a_pressure_windows_change_nothing(generator):
+    objective = BRDiv()
+    objective.build(Sizes(K, D, A, [4]))
+    objective.observe(random_rollout(generator, K), 0.5)
+    assert objective.slope(torch.tensor([[1, 1], [0, 1]])).tolist() == pytest.approx([1, -2 / 7])
+    assert objective.state_dict() == {}
+    assert objective.scalars() == {}
+
+
+def test_the_weight_that_a_pressure_amounts_to_is_shown():
+    objective = BRDiv(pressure=1.0)
+    pressed(objective, [1.0] * K, progress=1.0)
+    assert objective.scalars()["cross_play_weight"].item() == pytest.approx(3.5)  # 8 x 3 x 7 / (2 x 24)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"pressure": -1.0}, {"early_pressure": -0.1}, {"rise": 1.5}, {"full_return": 0.0}, {"memory": 0.5}]
+)
+def test_settings_that_mean_nothing_are_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        BRDiv(**wrong)
