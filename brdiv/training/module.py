@@ -14,6 +14,7 @@ from brdiv.nets import Critic, Population, values_where
 from brdiv.objectives import Objective, Sizes
 from brdiv.training.finite import check_gradients, check_losses
 from brdiv.training.losses import actor_loss, critic_loss, entropy
+from brdiv.training.ranks import mean_over_ranks
 from brdiv.training.returns import is_bootstrapped, n_step_returns
 from brdiv.training.schedules import linear
 
@@ -124,8 +125,9 @@ class TeammateGenerator(LightningModule):
             check_losses(losses, total, self.env_steps)
         self.env_steps += rollout.numel() * self.trainer.world_size
         if self.logs_now():
-            self.report({f"loss/{name}": loss.detach() for name, loss in losses.items()})
-            self.report({f"objective/{name}": value for name, value in self.objective.scalars().items()})
+            metrics = {f"loss/{name}": loss.detach() for name, loss in losses.items()}
+            metrics |= {f"objective/{name}": value for name, value in self.objective.scalars().items()}
+            self.report(mean_over_ranks(metrics))
         return total
 
     def logs_now(self) -> bool:
