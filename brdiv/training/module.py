@@ -84,6 +84,7 @@ class TeammateGenerator(LightningModule):
         last = entropy_weight if final_entropy_weight is None else final_entropy_weight
         self.entropy_weights = (entropy_weight, last, entropy_hold)
         self.env_steps = 0
+        self.summed_entropy = torch.zeros(())  # of both seats' policies in the last window, for the logs
 
     def losses(self, rollout: TensorDictBase, entropy_weight: float) -> dict[str, Tensor]:
         """Weigh every loss of Algorithm 2 on a rollout ``[B, T]``, by name; their sum is minimised."""
@@ -93,10 +94,12 @@ class TeammateGenerator(LightningModule):
         advantage = self.objective.slope(ids) * (actor_return - value.detach())
         log_probs = self.population(observation, ids).log_softmax(-1)
         log_prob = log_probs.gather(-1, action.unsqueeze(-1)).squeeze(-1)
+        summed_entropy = entropy(log_probs)
+        self.summed_entropy = summed_entropy.detach()
         return {
             "actor": self.actor_weight * actor_loss(log_prob, advantage),
             "critic": self.critic_weight * critic_loss(value, critic_target),
-            "entropy": -entropy_weight * entropy(log_probs),
+            "entropy": -entropy_weight * summed_entropy,
             **self.objective.auxiliary(rollout, self.population),
         }
 
@@ -127,7 +130,7 @@ class TeammateGenerator(LightningModule):
         if self.logs_now():
             metrics = {f"loss/{name}": loss.detach() for name, loss in losses.items()}
             metrics |= {f"objective/{name}": value for name, value in self.objective.scalars().items()}
-            self.report(mean_over_ranks(metrics))
+            self.report(mean_over_ranks({**metrics, "policy/entropy": self.summed_entropy / 2}))
         return total
 
     def logs_now(self) -> bool:
