@@ -132,7 +132,7 @@ def test_a_run_on_two_processes_is_one_run_and_resumes(run_of_two):
     (run,) = (tmp_path / "runs").iterdir()
     assert len(list(run.glob("events.out.tfevents*"))) == 1
     lines = (run / "cross_play.csv").read_text().splitlines()
-    assert len(lines) == 1 + 3 * 16  # after 3 and 6 updates, and at the end
+    assert len(lines) == 1 + 4 * 16  # early, after 3 and 6 updates, and at the end
     again = killed_after(run, UPDATE * 2, tmp_path / "killed")
     finish(brdiv(tmp_path, "fit", "--config", str(again / "config.yaml"), "--run", str(again), "--ckpt_path", "last"))
     assert_same_population(run, again)

@@ -37,7 +37,7 @@ def test_watching_changes_nothing(tmp_path):
 
 def test_a_checkpoint_loads_without_arguments_and_without_pickled_code(tmp_path):
     run = train(tmp_path / "run")
-    (checkpoint,) = (run / "checkpoints").glob("*.ckpt")
+    (checkpoint,) = (run / "checkpoints").glob("step_*.ckpt")
     module = TeammateGenerator.load_from_checkpoint(checkpoint, weights_only=True)
     assert isinstance(module.objective, BRDiv)
     assert module.env_steps == 128 * 12
