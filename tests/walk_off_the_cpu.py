@@ -9,6 +9,7 @@ import sys
 import traceback
 
 import torch
+from brdiv.callbacks import TrainingReturns
 
 from brdiv.games import shipped_games
 from brdiv.objectives import LIPO, AnyPlay, BRDiv, Independent, LBRDiv, TrajeDi
@@ -37,8 +38,11 @@ def update(game_class, method):
     env = TwoPlayerEnv(game, pairing=Pairing(3, 4, cross), device=GPU)
     collector = RolloutCollector(env, module.population, 4)
     collector.rollout()
+    returns = TrainingReturns()
+    returns.tally = torch.zeros(3, 4 + cross, device=GPU)
     yield
     rollout = collector.rollout()
+    returns.observe(rollout)
     module.objective.observe(rollout, 0.5)
     losses = module.losses(rollout, 0.01)
     torch.stack(list(losses.values())).sum().backward()

@@ -22,7 +22,7 @@ def measured(run, step):
     """What a line should say of the matrix that was measured at a step."""
     events = EventAccumulator(str(run)).Reload()
     names = {"diagonal": "cross_play/mean_diagonal", "off-diagonal": "cross_play/mean_off_diagonal"}
-    found = {name: [e.value for e in events.Scalars(tag) if e.step == step][0] for name, tag in names.items()}
+    found = {name: next(e.value for e in events.Scalars(tag) if e.step == step) for name, tag in names.items()}
     return ", ".join(f"{name} {value:.3f}" for name, value in found.items())
 
 
