@@ -102,7 +102,9 @@ def spread(values: Sequence[float], digits: int = 3) -> str:
 def print_evaluation(evaluation: Evaluation, summary: Sequence[Mapping[str, Any]]) -> None:
     """Print aggregates of every method, then its mean return with each teammate."""
     console = Console(highlight=False)
-    console.print(f"{evaluation.game}: PLASTIC with strangers, 95 % intervals over seeds", style="bold")
+    several = any(entry["seeds"] > 1 for entry in summary)
+    intervals = ", 95 % intervals over seeds" if several else ", one seed"
+    console.print(f"{evaluation.game}: PLASTIC with strangers{intervals}", style="bold")
     names = ("IQM return", "mean return", f"robustness ({evaluation.gamma:g})")
     head = f"{'method':14} {'seeds':>5} " + " ".join(f"{name:>20}" for name in names)
     console.print(f"{head} {'BRDiv':>7} {'SP steps':>11} {'known':>6}", style="bold", soft_wrap=True)
