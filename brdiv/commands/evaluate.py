@@ -62,6 +62,7 @@ def evaluate(
     write_numbers(evaluation, summary, out)
     draw(evaluation, out)
     print_evaluation(evaluation, summary)
+    print(f"tables      {out}/summary.md, .tex, teammates.md, .tex")
     print(f"every cell  {out}/cells.csv, {out}/evaluation.json")
     print(f"figures     {out}/heatmap.png, .pdf, recognition.png")
 
