@@ -5,6 +5,7 @@ from .cross_play import CrossPlay
 from .plastic import PlasticEvaluation
 from .population import PopulationExport
 from .progress import StepProgress
+from .returns import TrainingReturns
 from .throughput import Throughput
 
 __all__ = [
@@ -16,4 +17,5 @@ __all__ = [
     "RunStopped",
     "StepProgress",
     "Throughput",
+    "TrainingReturns",
 ]

@@ -145,8 +145,8 @@ class Checkpoints(Checkpoint):
     def better_than_ever(self, trainer: Trainer, module: TeammateGenerator) -> float | None:
         """Give the BRDiv measured at this very step, if it is the highest so far."""
         for callback in trainer.callbacks:  # type: ignore[attr-defined]
-            if isinstance(callback, CrossPlay) and callback.latest and callback.latest[0] == module.env_steps:
-                return callback.latest[1] if callback.latest[1] > self.best else None
+            if isinstance(callback, CrossPlay) and callback.latest and callback.latest.step == module.env_steps:
+                return callback.latest.brdiv if callback.latest.brdiv > self.best else None
         return None
 
     def save(self, trainer: Trainer, path: Path) -> Path:

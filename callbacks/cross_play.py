@@ -2,6 +2,7 @@
 
 import csv
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from lightning import Callback, Trainer
@@ -16,16 +17,26 @@ from brdiv.training import TeammateGenerator
 from .every import EverySteps, check_least
 from .watched import data_of, folder_of, log_picture
 
+EARLY = 0.05  # share of a run after which there is a first matrix
 FIELDS = ("step", "teammate", "best_response", "mean_return", "mean_length", "episodes")
 
 
+class Measured(NamedTuple):
+    """What a measurement came to."""
+
+    step: int
+    diagonal: float
+    off_diagonal: float
+    brdiv: float
+
+
 class CrossPlay(Callback):
-    """Plays all K x K pairs every so often and at the end.
+    """Plays all K x K pairs after 5 % of the run, every so often, and at the end.
 
     Writes TensorBoard images and scalars, `cross_play.csv`, and at the end `cross_play.png`.
 
     Args:
-        every: Environment steps between two measurements; 0 measures at the end only.
+        every: Environment steps between two measurements; 0 measures after 5 % of the run and at its end only.
         episodes: Number of episodes of each pair.
         final_episodes: Number of episodes of each pair at the end of the run.
 
@@ -36,11 +47,11 @@ class CrossPlay(Callback):
         self.episodes = episodes
         self.final_episodes = final_episodes
         self.times = EverySteps(every)
-        self.latest: tuple[int, float] | None = None  # step and BRDiv of the last measurement
+        self.latest: Measured | None = None
 
     def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Count from the step of a resumed run; what was written after it will be measured anew."""
-        self.times.start_from(module.env_steps)
+        self.times.start_from(module.env_steps, EARLY * data_of(trainer).planned_steps(trainer.world_size))
         folder = folder_of(trainer)
         if module.env_steps and folder is not None:
             drop_rows(folder.cross_play_table, after=module.env_steps)
@@ -79,7 +90,8 @@ class CrossPlay(Callback):
             played = cross_play(data_of(trainer).game, *both_seats(module.population), episodes, generator)
         # All ranks hear of it, so that those who monitor it decide alike.
         metrics = trainer.strategy.broadcast({} if played is None else summarise(played))
-        self.latest = module.env_steps, metrics["cross_play/brdiv"]
+        found = (metrics[f"cross_play/{name}"] for name in ("mean_diagonal", "mean_off_diagonal", "brdiv"))
+        self.latest = Measured(module.env_steps, *found)
         module.report(metrics, monitored)
         if played is None:
             return None
@@ -99,6 +111,7 @@ def summarise(played: Episodes) -> dict[str, float]:
         "cross_play/mean_off_diagonal": float(mean_off_diagonal(matrix)),
         "cross_play/brdiv": float(best_response_diversity(matrix)),
         "cross_play/self_play_length": float(played.lengths.diagonal().float().mean()),
+        **{f"diagonal/team_{k}": value for k, value in enumerate(matrix.diagonal().tolist(), 1)},
     }
 
 

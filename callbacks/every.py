@@ -1,5 +1,7 @@
 """When something is done that comes round every so many environment steps."""
 
+import math
+
 from brdiv.errors import UserError
 
 
@@ -8,15 +10,21 @@ class EverySteps:
 
     def __init__(self, every: int) -> None:
         self.every = every
-        self.next = every
+        self.next: float = every or math.inf
 
-    def start_from(self, step: int) -> None:
-        """Count from a step: the next multiple is the next time."""
-        self.next = (step // self.every + 1) * self.every if self.every else 0
+    def start_from(self, step: int, first: float = math.inf) -> None:
+        """Count from a step: the next multiple is the next time.
+
+        So is ``first``, for whoever should not have to wait for the first multiple. It depends on nothing that has
+        happened: a run that resumes comes to the same times as one that was left alone.
+        """
+        multiple = (step // self.every + 1) * self.every if self.every else math.inf
+        wanted = step < first < (self.every or math.inf)
+        self.next = first if wanted else multiple
 
     def reached(self, step: int) -> bool:
         """Whether it is time at a step."""
-        return bool(self.every) and step >= self.next
+        return step >= self.next
 
 
 def check_least(owner: str, **settings: tuple[float, float]) -> None:

@@ -9,11 +9,12 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
 from brdiv.training import TeammateGenerator
 
+from .cross_play import CrossPlay
 from .watched import data_of
 
 
 class StepProgress(ProgressBar):
-    """Shows steps done, steps per second and time left.
+    """Shows steps done, steps per second, time left, and the cross-play returns that were measured last.
 
     Args:
         seconds: Seconds between two lines where the output is not a terminal.
@@ -76,10 +77,13 @@ class StepProgress(ProgressBar):
     def show(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Draw or print the present state."""
         text = describe(module.env_steps, self.total(trainer), self.first_step, time.perf_counter() - self.began)
+        measured = last_measured(trainer)
         if self.bar is not None:
-            self.bar.update(self.task, completed=module.env_steps, description=text)
+            # On a line of its own: together they would be wider than many a terminal.
+            lines = f"{text}\n{measured}" if measured else text
+            self.bar.update(self.task, completed=module.env_steps, description=lines)
         else:
-            print(f"training: {text}", flush=True)
+            print(f"training: {text}{', ' if measured else ''}{measured}", flush=True)
 
     @staticmethod
     def total(trainer: Trainer) -> int:
@@ -98,6 +102,14 @@ def describe(step: int, total: int, first_step: int, seconds: float) -> str:
     if step >= total:
         return f"{share}, {speed:,.0f} steps/s, done in {clock(seconds)}"
     return f"{share}, {speed:,.0f} steps/s, {clock((total - step) / speed) if speed else '?'} left"
+
+
+def last_measured(trainer: Trainer) -> str:
+    """Say what teams earned, and pairs that mix them, when that was last measured; nothing before."""
+    for callback in trainer.callbacks:  # type: ignore[attr-defined]
+        if isinstance(callback, CrossPlay) and callback.latest:
+            return f"diagonal {callback.latest.diagonal:.3f}, off-diagonal {callback.latest.off_diagonal:.3f}"
+    return ""
 
 
 def clock(seconds: float) -> str:

@@ -8,7 +8,16 @@ import pytest
 
 from brdiv.games import shipped_games
 
-METHODS = ("BRDiv", "Independent", "TrajeDi", "AnyPlay", "LBRDiv", "LIPO", "LIPO with mutual information")
+METHODS = (
+    "BRDiv",
+    "BRDiv under pressure",
+    "Independent",
+    "TrajeDi",
+    "AnyPlay",
+    "LBRDiv",
+    "LIPO",
+    "LIPO with mutual information",
+)
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,15 @@ import traceback
 from types import SimpleNamespace
 
 import torch
-from brdiv.callbacks import Checkpoints, CrossPlay, PlasticEvaluation, PopulationExport, StepProgress, Throughput
+from brdiv.callbacks import (
+    Checkpoints,
+    CrossPlay,
+    PlasticEvaluation,
+    PopulationExport,
+    StepProgress,
+    Throughput,
+    TrainingReturns,
+)
 
 from brdiv.games import shipped_games
 from brdiv.objectives import LIPO, AnyPlay, BRDiv, Independent, LBRDiv, TrajeDi
@@ -19,6 +27,7 @@ from brdiv.training import RolloutData, TeammateGenerator
 from tests.fake_device import GPU, fake_gpu, numbers_may_be_read, to_gpu
 
 METHODS = {
+    "BRDiv under pressure": lambda: BRDiv(pressure=1.0),
     **{method.__name__: method for method in (BRDiv, Independent, TrajeDi, AnyPlay, LBRDiv, LIPO)},
     "LIPO with mutual information": lambda: LIPO(mutual_information_weight=0.1),
 }
@@ -41,7 +50,10 @@ def make(game_class, objective):
         fit_loop=SimpleNamespace(batch_idx=1), is_global_zero=True, should_stop=False, fast_dev_run=False,
         datamodule=data, loggers=[], early_stopping_callbacks=[], default_root_dir="nowhere",
         strategy=SimpleNamespace(broadcast=lambda value: value, root_device=GPU),
-        callbacks=[StepProgress(), Throughput(), PopulationExport(), CrossPlay(), PlasticEvaluation(), Checkpoints()],
+        callbacks=[
+            StepProgress(), Throughput(), TrainingReturns(), PopulationExport(), CrossPlay(), PlasticEvaluation(),
+            Checkpoints(),
+        ],
     )  # fmt: skip
     module._trainer = trainer
     module.log_dict = lambda metrics, logger: None
@@ -54,7 +66,7 @@ def update(game_class, method):
     module, trainer, collector = make(game_class, METHODS[method]())
     optimizer = module.configure_optimizers()
     collector.rollout()
-    for callback in trainer.callbacks[:2]:
+    for callback in trainer.callbacks[:3]:
         callback.on_train_start(trainer, module)
     yield
     rollout = collector.rollout()

@@ -62,6 +62,7 @@ def evaluate(
     write_numbers(evaluation, summary, out)
     draw(evaluation, out)
     print_evaluation(evaluation, summary)
+    print(f"tables      {out}/summary.md, .tex, teammates.md, .tex")
     print(f"every cell  {out}/cells.csv, {out}/evaluation.json")
     print(f"figures     {out}/heatmap.png, .pdf, recognition.png")
 
@@ -72,11 +73,7 @@ def draw(evaluation: "Evaluation", folder: Path) -> None:
 
     methods, tasks = evaluation.methods, evaluation.tasks
     cells = [[evaluation.cell_estimate(method, task) for method in methods] for task in tasks]
-    several = any(len(evaluation.runs(method)) > 1 for method in methods)
-    title = (
-        f"{evaluation.game}: return with strangers\n{'mean and 95 % interval over seeds' if several else 'one seed'}"
-    )
-    figure = evaluation_heatmap(methods, tasks, cells, title)
+    figure = evaluation_heatmap(methods, tasks, cells, f"{evaluation.game}: return with strangers")
     for ending in ("png", "pdf"):
         figure.savefig(folder / f"heatmap.{ending}", dpi=150)
     curves = {method: [e.recognised for e in evaluation.self_play if e.method == method] for method in methods}

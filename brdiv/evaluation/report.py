@@ -1,4 +1,4 @@
-"""An evaluation on disk: every number."""
+"""An evaluation on disk: every number, and its tables."""
 
 import csv
 import json
@@ -9,10 +9,11 @@ from typing import Any
 
 from brdiv.evaluation.scores import Cell, Evaluation
 from brdiv.evaluation.statistics import Estimate
+from brdiv.evaluation.written import summary_table, teammate_table, write_table
 
 
 def write_numbers(evaluation: Evaluation, summary: Sequence[Mapping[str, Any]], folder: Path) -> None:
-    """Write `cells.csv`, one line per cell, and `evaluation.json`, with everything."""
+    """Write `cells.csv`, one line per cell, `evaluation.json`, with everything, and what is printed as .md and .tex."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "cells.csv").open("w", newline="") as file:
         writer = csv.writer(file)
@@ -32,6 +33,8 @@ def write_numbers(evaluation: Evaluation, summary: Sequence[Mapping[str, Any]], 
     }
     # NaN is no JSON: what there is no figure for is null.
     (folder / "evaluation.json").write_text(json.dumps(without_nan(everything), indent=1))
+    write_table(summary_table(evaluation, summary), folder, "summary")
+    write_table(teammate_table(evaluation), folder, "teammates")
 
 
 def without_nan(value: Any) -> Any:

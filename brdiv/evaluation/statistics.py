@@ -24,7 +24,11 @@ class Estimate(NamedTuple):
     high: float
 
     def __str__(self) -> str:
-        """Write it as in a table."""
+        """Write it as in a table: without an interval where there is none, a dash where there is no figure."""
+        if np.isnan(self.value):
+            return "-"
+        if np.isnan(self.low):
+            return f"{self.value:.3f}"
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 

@@ -9,11 +9,13 @@ from statistics import mean
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from torch import Tensor
 
 from brdiv.evaluation.scores import Evaluation
 from brdiv.evaluation.seeds import NOISE, SeedResult
+from brdiv.evaluation.written import summary_table, teammate_table
 from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
 
 
@@ -103,24 +105,20 @@ def spread(values: Sequence[float], digits: int = 3) -> str:
 def print_evaluation(evaluation: Evaluation, summary: Sequence[Mapping[str, Any]]) -> None:
     """Print aggregates of every method, then its mean return with each teammate."""
     console = Console(highlight=False)
-    console.print(f"{evaluation.game}: PLASTIC with strangers, 95 % intervals over seeds", style="bold")
-    names = ("IQM return", "mean return", f"robustness ({evaluation.gamma:g})")
-    head = f"{'method':14} {'seeds':>5} " + " ".join(f"{name:>20}" for name in names)
-    console.print(f"{head} {'BRDiv':>7} {'SP steps':>11} {'known':>6}", style="bold", soft_wrap=True)
-    for entry in summary:
-        quickest, slowest = entry["self_play_steps"]
-        estimates = " ".join(f"{entry[name]!s:>20}" for name in ("iqm", "mean", "robustness"))
-        line = f"{entry['method']:14} {entry['seeds']:>5} {estimates} {entry['brdiv']:>7.2f}"
-        steps = f"{quickest:.1f}-{slowest:.1f}"
-        console.print(f"{line} {steps:>11} {entry['recognised']:>6.1%}", soft_wrap=True)
+    table = summary_table(evaluation, summary)
+    console.print(escape(table.title), style="bold")
+    widths = (14, 5, 20, 20, 20, 7, 11, 6)
+    for row in (table.head, *table.rows):
+        name, *figures = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        line = " ".join([name.strip().ljust(widths[0]), *figures])
+        console.print(escape(line), style="bold" if row is table.head else None, soft_wrap=True)
     console.print("known: how often the learner names its own teammates rightly by the end of an episode\n")
-    each = Table(title="mean return with each teammate", title_justify="left")
-    each.add_column("teammate")
-    for method in evaluation.methods:
-        each.add_column(method, justify="right")
-    for teammate in evaluation.tasks:
-        cells = [evaluation.cell_values(method, teammate) for method in evaluation.methods]
-        each.add_row(teammate, *(f"{mean(values):.3f}" if values else "seen" for values in cells))
+    table = teammate_table(evaluation)
+    each = Table(title=escape(table.title), title_justify="left")
+    for number, name in enumerate(table.head):
+        each.add_column(escape(name), justify="right" if number else "left")
+    for row in table.rows:
+        each.add_row(*map(escape, row))
     console.print(each)
     correlation = evaluation.correlation()
     if not math.isnan(correlation):

@@ -38,7 +38,10 @@ def cross_play_heatmap(matrix: Tensor, title: str = "") -> Figure:
 def evaluation_heatmap(
     methods: Sequence[str], teammates: Sequence[str], estimates: Sequence[Sequence[Sequence[float]]], title: str = ""
 ) -> Figure:
-    """Draw mean returns, teammates down and methods across, with their intervals ``estimates[teammate][method]``."""
+    """Draw mean returns, teammates down and methods across, with their intervals ``estimates[teammate][method]``.
+
+    Below the title it says what the cells show: one seed has no interval, and none is claimed.
+    """
     values = np.array([[cell[0] for cell in row] for row in estimates], dtype=float)
     figure = Figure(figsize=(3.0 + 1.15 * len(methods), 1.2 + 0.42 * len(teammates)), layout="constrained")
     axes = figure.add_subplot()
@@ -55,6 +58,18 @@ def evaluation_heatmap(
     axes.set_xticks(range(len(methods)), methods, rotation=30, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(teammates)), teammates, fontsize=8)
     axes.set_ylabel("teammate")
-    figure.suptitle(title, fontsize=9)
+    figure.suptitle(f"{title}\n{what_cells_show(estimates)}", fontsize=9)
     figure.colorbar(image, ax=axes, label="mean return")
     return figure
+
+
+def what_cells_show(estimates: Sequence[Sequence[Sequence[float]]]) -> str:
+    """Say whether cells ``(value, low, high)`` have intervals; those without a value say nothing.
+
+    >>> what_cells_show([[(0.5, 0.4, 0.6)], [(0.7, 0.6, 0.8)]])
+    'mean and 95 % interval over seeds'
+    """
+    has_interval = {not np.isnan(cell[1]) for row in estimates for cell in row if not np.isnan(cell[0])}
+    if True not in has_interval:
+        return "one seed"
+    return "mean and 95 % interval over seeds" + ("; no interval: one seed" if False in has_interval else "")

@@ -14,6 +14,7 @@ from brdiv.nets import Critic, Population, values_where
 from brdiv.objectives import Objective, Sizes
 from brdiv.training.finite import LateGuard, check_finite, check_gradients, check_losses, largest_gradients
 from brdiv.training.losses import actor_loss, critic_loss, entropy
+from brdiv.training.ranks import mean_over_ranks
 from brdiv.training.returns import is_bootstrapped, n_step_returns
 from brdiv.training.schedules import linear
 
@@ -84,6 +85,7 @@ class TeammateGenerator(LightningModule):
         self.entropy_weights = (entropy_weight, last, entropy_hold)
         self.env_steps = 0
         self.late_guard = LateGuard()
+        self.summed_entropy = torch.zeros(())  # of both seats' policies in the last window, for the logs
 
     def losses(self, rollout: TensorDictBase, entropy_weight: float) -> dict[str, Tensor]:
         """Weigh every loss of Algorithm 2 on a rollout ``[B, T]``, by name; their sum is minimised."""
@@ -93,10 +95,12 @@ class TeammateGenerator(LightningModule):
         advantage = self.objective.slope(ids) * (actor_return - value.detach())
         log_probs = self.population(observation, ids).log_softmax(-1)
         log_prob = log_probs.gather(-1, action.unsqueeze(-1)).squeeze(-1)
+        summed_entropy = entropy(log_probs)
+        self.summed_entropy = summed_entropy.detach()
         return {
             "actor": self.actor_weight * actor_loss(log_prob, advantage),
             "critic": self.critic_weight * critic_loss(value, critic_target),
-            "entropy": -entropy_weight * entropy(log_probs),
+            "entropy": -entropy_weight * summed_entropy,
             **self.objective.auxiliary(rollout, self.population),
         }
 
@@ -129,8 +133,9 @@ class TeammateGenerator(LightningModule):
                 self.late_guard.check(self.env_steps)
         self.env_steps += rollout.numel() * self.trainer.world_size
         if self.logs_now():
-            self.report({f"loss/{name}": loss.detach() for name, loss in losses.items()})
-            self.report({f"objective/{name}": value for name, value in self.objective.scalars().items()})
+            metrics = {f"loss/{name}": loss.detach() for name, loss in losses.items()}
+            metrics |= {f"objective/{name}": value for name, value in self.objective.scalars().items()}
+            self.report(mean_over_ranks({**metrics, "policy/entropy": self.summed_entropy / 2}))
         return total
 
     def logs_now(self) -> bool:

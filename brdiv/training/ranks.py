@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from torch import distributed
+import torch
+from torch import Tensor, distributed
 
 
 def rank_and_size() -> tuple[int, int]:
@@ -20,3 +21,13 @@ def gather(state: dict[str, Any]) -> list[dict[str, Any]]:
     everyone: list[Any] | None = [None] * size if rank == 0 else None
     distributed.gather_object(state, everyone)
     return everyone or []
+
+
+def mean_over_ranks(metrics: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Average scalars by name over all ranks, in one message. Every rank must call this, with the same names."""
+    size = rank_and_size()[1]
+    if size == 1 or not metrics:
+        return metrics
+    means = torch.stack([value.detach().float() for value in metrics.values()]) / size
+    distributed.all_reduce(means)
+    return dict(zip(metrics, means.unbind(), strict=True))

@@ -20,7 +20,7 @@ def test_the_newest_are_kept_and_the_best_beside_them(tmp_path):
     run = train(tmp_path / "run", *options, "--cross_play.episodes", "4", steps=UPDATE * 5)
     assert names(run) == ["best.ckpt", "step_000000000512.ckpt", "step_000000000640.ckpt"]
     best = torch.load(run / "checkpoints" / "best.ckpt", weights_only=True)
-    assert best["env_steps"] in {256, 512}
+    assert best["env_steps"] in {128, 256, 512}  # where there was a matrix
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
@@ -61,7 +61,7 @@ def test_a_run_cut_short_by_the_trainer_can_be_resumed(tmp_path):
     whole = whole_run(tmp_path / "whole")
     options = ["--checkpoints.every", str(99 * UPDATE), "--trainer.max_steps", "3"]
     run = train(tmp_path / "run", *options, steps=UPDATE * 6)
-    assert names(run) == [f"step_{3 * UPDATE:012}.ckpt"]
+    assert names(run) == ["best.ckpt", f"step_{3 * UPDATE:012}.ckpt"]
     config = str(run / "config.yaml")
     main(["fit", "--config", config, "--run", str(run), "--ckpt_path", "last", "--trainer.max_steps", "-1"])
     assert_same_population(whole, run)
@@ -75,7 +75,7 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_earlier_checkpoints(tmp_path
 
     def full(self, path, *args, **kwargs):
         calls.append(path)
-        if len(calls) == 2:
+        if len(calls) == 3:
             path.write_bytes(b"half a file")
             raise OSError(28, "No space left on device")
         return save(self, path, *args, **kwargs)
@@ -85,7 +85,7 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_earlier_checkpoints(tmp_path
         whole_run(tmp_path / "run")
     assert stop.value.code == 2
     assert "No space left on device; earlier ones are intact" in capsys.readouterr().err.splitlines()[-1]
-    assert names(tmp_path / "run") == ["step_000000000256.ckpt"]
+    assert names(tmp_path / "run") == ["best.ckpt", "step_000000000256.ckpt"]
 
 
 @pytest.mark.parametrize("wrong", [{"every": -1}, {"minutes": -1}, {"keep": 0}])
@@ -97,5 +97,5 @@ def test_impossible_settings_are_refused(wrong):
 def test_checkpoints_by_the_clock(tmp_path):
     run = train(tmp_path / "run", "--checkpoints.every", "0", "--checkpoints.minutes", "0.00001",
                 "--checkpoints.keep", "99", steps=UPDATE * 3)  # fmt: skip
-    assert len(names(run)) == 3
+    assert names(run) == ["best.ckpt", *(f"step_{k * UPDATE:012}.ckpt" for k in (1, 2, 3))]
     main(["show", str(run / "population.safetensors"), "--episodes", "0"])

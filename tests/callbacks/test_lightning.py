@@ -2,6 +2,7 @@
 
 import csv
 
+import pytest
 import torch
 from brdiv.callbacks import CrossPlay
 from lightning import Callback
@@ -20,12 +21,12 @@ class Notes(Callback):
 
 
 def test_early_stopping_looks_at_every_matrix(tmp_path, monkeypatch):
-    """Any matrix is good enough here, so the run ends with the first."""
+    """Any matrix is good enough here, so the run ends with the first: after a twentieth of it, in its third update."""
     monkeypatch.chdir(tmp_path)
     stopping = ["--trainer.callbacks+=EarlyStopping", "--trainer.callbacks.monitor=cross_play/mean_diagonal"]
     stopping += ["--trainer.callbacks.mode=max", "--trainer.callbacks.stopping_threshold=-1"]
-    run = train(tmp_path / "run", "--cross_play.every", str(4 * UPDATE), *stopping, steps=12 * UPDATE)
-    assert load_population(run).about["steps"] == 4 * UPDATE
+    run = train(tmp_path / "run", "--cross_play.every", str(4 * UPDATE), *stopping, steps=60 * UPDATE)
+    assert load_population(run).about["steps"] == 3 * UPDATE
 
 
 def test_model_checkpoint_monitors_our_metrics(tmp_path):
@@ -53,7 +54,7 @@ def test_the_run_folder_is_the_run_folder_whatever_the_logger(tmp_path, monkeypa
     (table,) = (tmp_path / "elsewhere").rglob("metrics.csv")
     with table.open() as file:
         steps = [int(row["step"]) for row in csv.DictReader(file) if row["cross_play/brdiv"]]
-    assert sorted(set(steps)) == [2 * UPDATE, 4 * UPDATE]
+    assert sorted(set(steps)) == [UPDATE, 2 * UPDATE, 4 * UPDATE]
     assert [path.name for path in (run / "checkpoints").iterdir() if path.name.startswith("step")] == [
         f"step_{4 * UPDATE:012}.ckpt"
     ]
@@ -75,3 +76,10 @@ def test_measuring_times_start_from_a_step():
     callback = CrossPlay(every=100)
     callback.times.start_from(250)
     assert callback.times.next == 300
+
+
+@pytest.mark.parametrize(("every", "step", "following"), [(100, 0, 50), (100, 50, 100), (40, 0, 40), (40, 45, 80)])
+def test_an_early_time_counts_once_and_only_where_nothing_comes_sooner(every, step, following):
+    times = CrossPlay(every=every).times
+    times.start_from(step, first=50)
+    assert times.next == following

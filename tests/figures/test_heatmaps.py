@@ -1,7 +1,10 @@
+import math
+
 import numpy as np
+import pytest
 import torch
 
-from brdiv.figures import as_image, cross_play_heatmap
+from brdiv.figures import as_image, cross_play_heatmap, evaluation_heatmap
 
 
 def test_every_entry_is_written_into_its_cell():
@@ -20,3 +23,22 @@ def test_a_figure_becomes_pixels():
     assert image.dtype == np.uint8
     assert image.shape[-1] == 3
     assert len(np.unique(image.reshape(-1, 3), axis=0)) > 20
+
+
+ONE, SEVERAL, SEEN = (0.5, math.nan, math.nan), (0.5, 0.4, 0.6), (math.nan,) * 3
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ((ONE, ONE), "one seed"),
+        ((SEVERAL, SEVERAL), "mean and 95 % interval over seeds"),
+        ((SEVERAL, SEEN), "mean and 95 % interval over seeds"),
+        ((SEVERAL, ONE), "mean and 95 % interval over seeds; no interval: one seed"),
+    ],
+)
+def test_a_heatmap_claims_intervals_only_where_there_are_several_seeds(cells, said):
+    figure = evaluation_heatmap(["A", "B"], ["H1"], [cells], "a title")
+    assert figure.get_suptitle() == f"a title\n{said}"
+    texts = [text.get_text() for text in figure.axes[0].texts]
+    assert [("[" in text) for text in texts] == [cell is SEVERAL for cell in cells]

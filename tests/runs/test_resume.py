@@ -97,8 +97,8 @@ def test_logs_have_every_step_once(tmp_path):
     ids=["cut", "binary", "quote", "no number", "empty", "header flipped"],
 )
 def test_a_damaged_table_does_not_keep_a_run_from_resuming(damage, tmp_path):
-    options = ["--cross_play.every", str(3 * UPDATE), "--cross_play.episodes", "2"]
-    run = whole_run(tmp_path / "whole", *options)
+    options = ["--cross_play.every", str(20 * UPDATE), "--cross_play.episodes", "2"]
+    run = whole_run(tmp_path / "whole", *options, updates=41)  # so that the first matrix comes after the third update
     table = (run / "cross_play.csv").read_bytes()
     again = killed_after(run, 2 * UPDATE, tmp_path / "killed")
     (again / "cross_play.csv").write_bytes(damage(table))
@@ -351,7 +351,8 @@ def test_weights_that_are_no_numbers_are_not_saved(tmp_path, monkeypatch, capsys
         whole_run(tmp_path / "run")
     assert stop.value.code == 2
     assert "weights population.layers.0.weight are not finite" in capsys.readouterr().err
-    assert [path.name for path in (tmp_path / "run" / "checkpoints").iterdir()] == ["step_000000000256.ckpt"]
+    names = sorted(path.name for path in (tmp_path / "run" / "checkpoints").iterdir())
+    assert names == ["best.ckpt", "step_000000000256.ckpt"]
 
 
 def test_going_back_sets_later_checkpoints_aside(tmp_path):
@@ -361,6 +362,7 @@ def test_going_back_sets_later_checkpoints_aside(tmp_path):
     main(["fit", "--config", config, "--run", str(run), "--ckpt_path", str(early), "--data.steps", str(UPDATE * 4)])
     names = sorted(path.name for path in (run / "checkpoints").iterdir())
     assert names == [
+        "best.ckpt",
         "step_000000000256.ckpt",
         "step_000000000512.abandoned",
         "step_000000000512.ckpt",

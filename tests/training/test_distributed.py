@@ -9,6 +9,7 @@ import time
 
 import pytest
 import torch
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from torch import distributed, multiprocessing
 from torch.nn.parallel import DistributedDataParallel
 
@@ -87,6 +88,10 @@ import torch
 from lightning import Callback
 
 class Digest(Callback):
+    def on_train_batch_end(self, trainer, module, outputs, *_):
+        with open(f"losses{trainer.global_rank}.txt", "a") as file:
+            print(module.env_steps, float(outputs["loss"]), file=file)
+
     def on_train_end(self, trainer, module):
         left = pathlib.Path(f"left{trainer.global_rank}.txt")
         atexit.register(lambda: left.write_text(str(not torch.distributed.is_initialized())))
@@ -113,11 +118,31 @@ def finish(process, seconds=300):
     return out
 
 
-def test_a_run_on_two_processes_is_one_run_and_resumes(tmp_path):
-    (tmp_path / "watching.py").write_text(WATCH)
+@pytest.fixture(scope="module")
+def run_of_two(tmp_path_factory):
+    """The folder in which two processes trained, and what they printed."""
+    folder = tmp_path_factory.mktemp("two")
+    (folder / "watching.py").write_text(WATCH)
     options = [*TWO, *SMALL, "--data.steps", str(UPDATE * 6 + 5), "--checkpoints.every", str(UPDATE * 2)]
     options += ["--cross_play.every", str(UPDATE * 3), "--trainer.callbacks+=watching.Digest"]
-    out = finish(brdiv(tmp_path, "fit", "--config", "reaching", "--config", "methods/lbrdiv", *options))
+    return folder, finish(brdiv(folder, "fit", "--config", "reaching", "--config", "methods/lbrdiv", *options))
+
+
+def test_logged_losses_are_means_over_processes(run_of_two):
+    folder, _ = run_of_two
+    events = EventAccumulator(str(folder / "runs" / "reaching-lbrdiv-seed0")).Reload()
+    logged = {}
+    for tag in events.Tags()["scalars"]:
+        for event in events.Scalars(tag) if tag.startswith("loss/") else []:
+            logged[event.step] = logged.get(event.step, 0.0) + event.value
+    seen = [[line.split() for line in (folder / f"losses{rank}.txt").read_text().splitlines()] for rank in range(2)]
+    means = {int(first[0]): (float(first[1]) + float(second[1])) / 2 for first, second in zip(*seen, strict=True)}
+    assert any(first[1] != second[1] for first, second in zip(*seen, strict=True))  # there was something to average
+    assert logged == pytest.approx({UPDATE * k: means[UPDATE * k] for k in range(1, 7)}, abs=1e-5)
+
+
+def test_a_run_on_two_processes_is_one_run_and_resumes(run_of_two):
+    tmp_path, out = run_of_two
     ranks = [(tmp_path / f"rank{rank}.txt").read_text().split() for rank in range(2)]
     assert ranks[0] == ranks[1]
     assert ranks[0][1:] == ["2", str(UPDATE * 6), "1"]
@@ -125,7 +150,7 @@ def test_a_run_on_two_processes_is_one_run_and_resumes(tmp_path):
     (run,) = (tmp_path / "runs").iterdir()
     assert len(list(run.glob("events.out.tfevents*"))) == 1
     lines = (run / "cross_play.csv").read_text().splitlines()
-    assert len(lines) == 1 + 3 * 16  # after 3 and 6 updates, and at the end
+    assert len(lines) == 1 + 4 * 16  # early, after 3 and 6 updates, and at the end
     again = killed_after(run, UPDATE * 2, tmp_path / "killed")
     finish(brdiv(tmp_path, "fit", "--config", str(again / "config.yaml"), "--run", str(again), "--ckpt_path", "last"))
     assert_same_population(run, again)

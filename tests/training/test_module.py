@@ -1,7 +1,10 @@
+import math
+
 import pytest
 import torch
 from lightning import Trainer
 from safetensors.torch import load_file
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from brdiv.games import Reaching
 from brdiv.objectives import BRDiv
@@ -34,7 +37,7 @@ def test_watching_changes_nothing(tmp_path):
 
 def test_a_checkpoint_loads_without_arguments_and_without_pickled_code(tmp_path):
     run = train(tmp_path / "run")
-    (checkpoint,) = (run / "checkpoints").glob("*.ckpt")
+    (checkpoint,) = (run / "checkpoints").glob("step_*.ckpt")
     module = TeammateGenerator.load_from_checkpoint(checkpoint, weights_only=True)
     assert isinstance(module.objective, BRDiv)
     assert module.env_steps == 128 * 12
@@ -72,6 +75,16 @@ def test_the_entropy_weight_moves_over_the_run(monkeypatch):
     monkeypatch.setattr(module, "losses", lambda rollout, weight: seen.append(weight) or original(rollout, weight))
     fit(module, updates=8)
     assert seen == [1.0, 1.0, 1.0, 1.0, 1.0, 0.75, 0.5, 0.25]
+
+
+@pytest.mark.parametrize(("gain", "least", "most"), [(0.01, 0.999, 1.0), (50.0, 0.0, 0.5)])
+def test_the_entropy_of_a_policy_is_logged_even_where_it_weighs_nothing(gain, least, most, tmp_path):
+    """Five actions: a policy that has learned nothing yet chooses evenly among them, one with habits does not."""
+    run = train(tmp_path / "run", "--model.entropy_weight", "0", "--model.policy_gain", str(gain), steps=128)
+    events = EventAccumulator(str(run)).Reload()
+    (logged,) = [event.value for event in events.Scalars("policy/entropy")]
+    assert least * math.log(5) < logged <= most * math.log(5) + 1e-6
+    assert [event.value for event in events.Scalars("loss/entropy")] == [0.0]
 
 
 @pytest.mark.parametrize("setting", [{"learning_rate": 0.0}, {"gamma": 1.1}, {"tau": -0.1}, {"entropy_hold": 2.0}])

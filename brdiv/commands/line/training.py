@@ -23,6 +23,7 @@ from brdiv.callbacks import (
     RunStopped,
     StepProgress,
     Throughput,
+    TrainingReturns,
 )
 from brdiv.commands.line.processes import another_process_is_gone, leave_process_group
 from brdiv.commands.line.settings import (
@@ -65,6 +66,7 @@ class TrainingCLI(LightningCLI):
         parser.add_lightning_class_args(self._model_class, "model")
         parser.add_lightning_class_args(StepProgress, "progress")
         parser.add_lightning_class_args(Throughput, "throughput")
+        parser.add_lightning_class_args(TrainingReturns, "training_returns")
         # The file first: whatever the last measurement may run into, the population is safe by then.
         parser.add_lightning_class_args(PopulationExport, "export")
         parser.add_lightning_class_args(CrossPlay, "cross_play")
