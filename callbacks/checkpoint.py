@@ -20,7 +20,7 @@ from brdiv.training import TeammateGenerator, made_with
 
 from .cross_play import CrossPlay
 from .every import EverySteps, check_least
-from .watched import data_of
+from .watched import data_of, folder_of
 
 UNPUBLISHED = ".part"
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -82,8 +82,9 @@ class Checkpoints(Checkpoint):
         self.saved_at = time.monotonic()
         self.newest = Path(trainer.ckpt_path) if trainer.ckpt_path else None
         self.times.start_from(module.env_steps)
-        if trainer.is_global_zero and module.env_steps:
-            self.set_aside(RunFolder(trainer.default_root_dir), module.env_steps)
+        folder = folder_of(trainer)
+        if folder is not None and module.env_steps:
+            self.set_aside(folder, module.env_steps)
         if threading.current_thread() is threading.main_thread():
             self.handlers = {each: signal.signal(each, self.ask_to_stop) for each in SIGNALS}
 
@@ -112,6 +113,8 @@ class Checkpoints(Checkpoint):
     ) -> None:
         """Save when it is time, when the population is better than ever, and when asked to stop."""
         if trainer.fast_dev_run:  # type: ignore[attr-defined]
+            if self.asked_to_stop:
+                raise RunStopped(self.asked_to_stop, None)
             return
         folder = RunFolder(trainer.default_root_dir)
         by_clock, stop = self.agree(trainer, batch_idx)

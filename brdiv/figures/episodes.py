@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from PIL import Image
@@ -23,18 +25,25 @@ def draw_frame(game: Playable, frame: Frame, title: str) -> Figure:
     figure = Figure(figsize=(3.6, 4.1), layout="constrained")
     axes = figure.add_subplot()
     game.draw(frame.view, axes)
-    axes.set_title(f"{title}\n{caption(frame)}" if title else caption(frame), fontsize=9)
-    add_legend(figure)
+    # Of the figure: above axes that keep their shape, a title of two lines can be cut off.
+    figure.suptitle(f"{title}\n{caption(frame)}" if title else caption(frame), fontsize=9)
+    add_legend(figure, axes)
     return figure
 
 
-def add_legend(figure: Figure) -> None:
-    """Name the two colours below the picture."""
-    marks = [
+def add_legend(figure: Figure, axes: Axes) -> None:
+    """Name the two colours below the picture, and what else a game's drawing has labelled in its axes."""
+    marks: list[Artist] = [
         Line2D([], [], marker="o", linestyle="", markersize=7, color=colour, label=name)
         for colour, name in zip(COLOURS, NAMES, strict=True)
     ]
-    figure.legend(handles=marks, loc="outside lower center", ncols=2, fontsize=8, frameon=False)
+    marks += axes.get_legend_handles_labels()[0]
+    width, height = figure.get_size_inches()
+    columns = min(len(marks), max(2, int(width / 1.3)))
+    figure.set_size_inches(
+        width, height + 0.22 * (-(-len(marks) // columns) - 1)
+    )  # more lines don't shrink the picture
+    figure.legend(handles=marks, loc="outside lower center", ncols=columns, fontsize=8, frameon=False)
 
 
 def save_gif(path: Path, game: Playable, frames: Sequence[Frame], title: str = "", fps: float = 3.0) -> None:
@@ -54,7 +63,7 @@ def save_strip(
         frames = [frames[number] for number in chosen]
     columns = min(columns, len(frames))
     rows = -(-len(frames) // columns)
-    figure = Figure(figsize=(2.4 * columns, 2.6 * rows + 0.6), layout="constrained")
+    figure = Figure(figsize=(max(2.4 * columns, 3.6), 2.6 * rows + 0.6), layout="constrained")
     grid = figure.subplots(rows, columns, squeeze=False)
     for axes in grid.flat:
         axes.axis("off")
@@ -63,7 +72,7 @@ def save_strip(
         axes.set_title(caption(frame), fontsize=8)
     if title:
         figure.suptitle(title, fontsize=10)
-    add_legend(figure)
+    add_legend(figure, grid.flat[0])
     figure.savefig(path, dpi=110)
 
 

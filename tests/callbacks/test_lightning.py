@@ -1,13 +1,17 @@
 """Lightning's own callbacks and other loggers with ours."""
 
 import csv
+import os
+import signal
 
 import pytest
 import torch
 from brdiv.callbacks import CrossPlay
 from lightning import Callback
 
+from brdiv.commands import main
 from brdiv.runs import load_population
+from brdiv.training import TeammateGenerator
 from tests.small_runs import train
 
 UPDATE = 16 * 8
@@ -69,6 +73,40 @@ def test_without_a_logger_everything_is_written_too(tmp_path):
 def test_fast_dev_run_leaves_no_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     train(tmp_path / "run", "--trainer.fast_dev_run", "true")
+    assert list(tmp_path.iterdir()) == []
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_fast_dev_run_leaves_a_run_that_it_resumes_as_it_was(tmp_path, monkeypatch):
+    """From the folder itself, where Lightning would write by default, and from an early checkpoint."""
+    options = ["--checkpoints.every", str(2 * UPDATE), "--checkpoints.keep", "9"]
+    run = train(tmp_path / "run", *options, steps=6 * UPDATE)
+    monkeypatch.chdir(run)
+    before = contents(run)
+    early = f"checkpoints/step_{2 * UPDATE:012}.ckpt"
+    main(["fit", "--config", "config.yaml", "--run", ".", "--ckpt_path", early, "--trainer.fast_dev_run", "5"])
+    assert contents(run) == before
+
+
+def test_a_fast_dev_run_stops_when_asked_to_and_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    steps = []
+    step = TeammateGenerator.training_step
+
+    def interrupted(self, rollout, batch_idx):
+        steps.append(batch_idx)
+        if batch_idx == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return step(self, rollout, batch_idx)
+
+    monkeypatch.setattr(TeammateGenerator, "training_step", interrupted)
+    with pytest.raises(SystemExit) as stop:
+        train(tmp_path / "run", "--trainer.fast_dev_run", "8")
+    assert stop.value.code == 128 + signal.SIGINT
+    assert steps == [0, 1, 2]
     assert list(tmp_path.iterdir()) == []
 
 

@@ -6,6 +6,7 @@ from PIL import Image
 
 from brdiv.commands import main
 from brdiv.figures import save_gif, save_strip
+from brdiv.figures.episodes import draw_frame
 from brdiv.games import LBF, Cooking, Game, Reaching
 from brdiv.teamwork import RandomPolicies, Recorder, play
 from tests.small_runs import train
@@ -47,6 +48,20 @@ def test_a_strip_is_one_picture(game, generator, tmp_path):
     save_strip(tmp_path / "play.png", game, frames)
     with Image.open(tmp_path / "play.png") as image:
         assert image.size[0] > 500
+
+
+def test_the_picture_of_a_kitchen_explains_its_letters(generator):
+    """Every letter that is drawn is in the legend, with what it stands for; tools are called by their names."""
+    (frame, *_) = record(Cooking(), 1, generator)
+    figure = draw_frame(Cooking(), frame, "")
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    words = {text.get_text() for text in figure.axes[0].texts}
+    meanings = dict(entry.split(": ") for entry in legend if ": " in entry)
+    drawn = {word for word in words if len(word) == 1 and word.isalpha()}
+    assert drawn == {"t", "c", "P"}  # nothing is chopped or blended yet
+    assert meanings == {"t": "tomato", "T": "chopped tomato", "c": "carrot", "C": "blended carrot", "P": "plate"}
+    assert {"blender", "knife", "serving", "table"} <= words
+    assert legend[:2] == ["teammate", "best response"]
 
 
 def test_text_shows_who_is_where():
