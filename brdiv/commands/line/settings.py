@@ -30,6 +30,9 @@ CLASSES = {
     "model.objective": class_names(brdiv.objectives, Objective),
 }
 
+PRECISIONS = {None, 32, "32", "32-true", "bf16", "bf16-mixed"}
+"""What `trainer.precision` may be."""
+
 
 class TrainingParser(RaisesErrors, LightningArgumentParser):
     """The options of training."""
@@ -41,6 +44,8 @@ class TrainingParser(RaisesErrors, LightningArgumentParser):
                 message = f"{key} is missing: give a --config, or one of {', '.join(choices)}"
             elif f'key "{key}"' in message and "import path" in message:
                 message = f"{key}: no such class; known are {', '.join(choices)}, or give a dotted import path"
+        if 'key "trainer.precision"' in message:
+            check_precision(message.split("Given value: ")[-1].strip())
         super().error(message)
 
 
@@ -61,6 +66,15 @@ def check_strategy(strategy: Any) -> None:
         raise UserError(
             f"trainer.strategy is {name}: use ddp for several devices. Networks of this size gain nothing by sharding, "
             "and processes that are forked or spawned from one that has parsed its arguments are not supported"
+        )
+
+
+def check_precision(precision: Any) -> None:
+    """Refuse number formats in which nothing would be learned, or not what was asked for."""
+    if precision not in PRECISIONS:
+        raise UserError(
+            f"trainer.precision is {precision}: training knows 32-true and bf16-mixed. Games and collector play in "
+            "float32, and float16 would need scaled gradients, which can't be clipped here"
         )
 
 

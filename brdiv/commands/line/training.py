@@ -27,6 +27,7 @@ from brdiv.callbacks import (
 from brdiv.commands.line.processes import another_process_is_gone, leave_process_group
 from brdiv.commands.line.settings import (
     TrainingParser,
+    check_precision,
     check_strategy,
     default_folder,
     wants_cross_play,
@@ -95,6 +96,7 @@ class TrainingCLI(LightningCLI):
         if config.trainer.max_epochs != 1:
             raise UserError(f"trainer.max_epochs is {config.trainer.max_epochs}: a run is one epoch; set data.steps")
         check_strategy(config.trainer.strategy)
+        check_precision(config.trainer.precision)
         torch.set_num_threads(config.threads)
         os.environ.setdefault("OMP_NUM_THREADS", str(config.threads))  # without it, Lightning's DDP sets another number
         self.resumed: dict[str, Any] | None = None
