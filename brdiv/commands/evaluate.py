@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brdiv.commands.line.checks import check_at_least, check_output_folder
+from brdiv.commands.line.cores import use_threads, warn_if_crowded
 from brdiv.errors import UserError
 
 if TYPE_CHECKING:
@@ -50,10 +51,11 @@ def evaluate(
     from brdiv.evaluation.runs import load_runs, select_runs
     from brdiv.evaluation.tables import print_evaluation
 
-    torch.set_num_threads(threads)
     generated = [Path(name) for name in teammates if name != "heuristics"]
     everyone = load_runs([*runs, *generated], allow_imports)
     strangers = select_runs(everyone, generated) if generated else None
+    torch.set_num_threads(use_threads(threads))
+    warn_if_crowded(torch.get_num_threads())
     evaluation = evaluate(
         select_runs(everyone, runs), strangers, episodes, seed, gamma, heuristics="heuristics" in teammates
     )

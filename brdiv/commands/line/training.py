@@ -24,6 +24,7 @@ from brdiv.callbacks import (
     StepProgress,
     Throughput,
 )
+from brdiv.commands.line.cores import usable_cores, use_threads, warn_if_crowded
 from brdiv.commands.line.processes import another_process_is_gone, leave_process_group
 from brdiv.commands.line.settings import (
     TrainingParser,
@@ -97,8 +98,9 @@ class TrainingCLI(LightningCLI):
             raise UserError(f"trainer.max_epochs is {config.trainer.max_epochs}: a run is one epoch; set data.steps")
         check_strategy(config.trainer.strategy)
         check_precision(config.trainer.precision)
-        torch.set_num_threads(config.threads)
-        os.environ.setdefault("OMP_NUM_THREADS", str(config.threads))  # without it, Lightning's DDP sets another number
+        self.threads = min(config.threads, usable_cores())
+        torch.set_num_threads(self.threads)
+        os.environ.setdefault("OMP_NUM_THREADS", str(self.threads))  # without it, Lightning's DDP sets another number
         self.resumed: dict[str, Any] | None = None
         if config.ckpt_path is not None:
             self.find_run_to_resume(config)
@@ -162,17 +164,23 @@ class TrainingCLI(LightningCLI):
             raise UserError(f"run folder {wanted or default_folder(config)}: {error}") from None
 
     def before_fit(self) -> None:
+        """Refuse to resume a run that can't be; then say what will be slow."""
+        if self.resumed is not None:
+            self.check_resumed(self.resumed)
+        if self.trainer.is_global_zero:
+            use_threads(self.config.fit.threads)
+            warn_if_crowded(self.threads)
+
+    def check_resumed(self, resumed: dict[str, Any]) -> None:
         """Refuse to resume a run with a checkpoint that doesn't fit, or without steps left."""
-        if self.resumed is None:
-            return
         path, data, processes = Path(self.config.fit.ckpt_path), self.datamodule, self.trainer.world_size
         try:
-            check_stream(self.resumed, path, data.pairing.rows, data.window, processes, data.play_format)
-            check_made_with(self.resumed, made_with(self.model, data), path)
-            check_fits(self.resumed, self.model, path)
+            check_stream(resumed, path, data.pairing.rows, data.window, processes, data.play_format)
+            check_made_with(resumed, made_with(self.model, data), path)
+            check_fits(resumed, self.model, path)
         except CheckpointFileError as error:
             raise UserError(f"ckpt_path: {error}") from None
-        done, planned = self.resumed["env_steps"], data.planned_steps(processes)
+        done, planned = resumed["env_steps"], data.planned_steps(processes)
         if done >= planned:
             raise UserError(f"ckpt_path: the run is over, {done:,} of {planned:,} steps; set data.steps higher")
 
