@@ -2,6 +2,7 @@
 
 import inspect
 import pydoc
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
@@ -40,12 +41,14 @@ class TrainingParser(RaisesErrors, LightningArgumentParser):
     def error(self, message: str, ex: Exception | None = None) -> NoReturn:
         """Name the choices where a class isn't known."""
         for key, choices in CLASSES.items():
-            if f'key "{key}"' in message and "Got value: None" in message:
+            if (f'key "{key}"' in message and "Got value: None" in message) or message.endswith(f"required: fit.{key}"):
                 message = f"{key} is missing: give a --config, or one of {', '.join(choices)}"
             elif f'key "{key}"' in message and "import path" in message:
                 message = f"{key}: no such class; known are {', '.join(choices)}, or give a dotted import path"
         if 'key "trainer.precision"' in message:
             check_precision(message.split("Given value: ")[-1].strip())
+        if re.match(r"unrecognized arguments: (?!-)", message):
+            message += "; options begin with --, as in --config FILE"
         super().error(message)
 
 
