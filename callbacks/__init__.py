@@ -5,6 +5,7 @@ from .cross_play import CrossPlay
 from .plastic import PlasticEvaluation
 from .population import PopulationExport
 from .progress import StepProgress
+from .rewards import RewardCheck
 from .throughput import Throughput
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "CrossPlay",
     "PlasticEvaluation",
     "PopulationExport",
+    "RewardCheck",
     "RunStopped",
     "StepProgress",
     "Throughput",

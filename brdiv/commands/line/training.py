@@ -20,6 +20,7 @@ from brdiv.callbacks import (
     CrossPlay,
     PlasticEvaluation,
     PopulationExport,
+    RewardCheck,
     RunStopped,
     StepProgress,
     Throughput,
@@ -71,6 +72,7 @@ class TrainingCLI(LightningCLI):
         parser.add_lightning_class_args(PopulationExport, "export")
         parser.add_lightning_class_args(CrossPlay, "cross_play")
         parser.add_lightning_class_args(PlasticEvaluation, "plastic")
+        parser.add_lightning_class_args(RewardCheck, "rewards")
         parser.add_lightning_class_args(Checkpoints, "checkpoints")
         parser.add_lightning_class_args(self.trainer_class, "trainer")
         parser.set_defaults({f"trainer.{name}": value for name, value in self.trainer_defaults.items()})
