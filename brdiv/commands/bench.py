@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from brdiv.commands.line.checks import check_at_least
+from brdiv.commands.line.checks import check_at_least, check_output_folder
 from brdiv.commands.line.cores import use_threads, warn_if_crowded
 from brdiv.errors import UserError
 
@@ -35,6 +35,7 @@ def bench(
 
     """
     check_at_least(1, updates=updates, repeats=repeats, rows=rows, threads=threads)
+    check_output_folder(scaling)
     if config is None:
         if fit_options:
             raise UserError(f"unrecognized arguments: {' '.join(fit_options)}")

@@ -4,7 +4,7 @@ import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brdiv.commands.line.checks import check_at_least, check_output_folder
+from brdiv.commands.line.checks import check_at_least, check_output_folder, writing
 from brdiv.commands.line.cores import use_threads, warn_if_crowded
 from brdiv.errors import UserError
 
@@ -42,7 +42,7 @@ def evaluate(
     check_at_least(1, episodes=episodes, threads=threads)
     if not 0 < gamma <= 1:
         raise UserError(f"gamma is {gamma:g}: it must lie above 0, and be at most 1")
-    check_output_folder(out)
+    check_output_folder(out or Path())
 
     import torch
 
@@ -61,8 +61,9 @@ def evaluate(
     )
     out = out or next(folder for number in itertools.count(1) if not (folder := Path(f"evaluation-{number}")).exists())
     summary = evaluation.summary()
-    write_numbers(evaluation, summary, out)
-    draw(evaluation, out)
+    with writing(out):
+        write_numbers(evaluation, summary, out)
+        draw(evaluation, out)
     print_evaluation(evaluation, summary)
     print(f"every cell  {out}/cells.csv, {out}/evaluation.json")
     print(f"figures     {out}/heatmap.png, .pdf, recognition.png")

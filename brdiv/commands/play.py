@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from brdiv.commands.line.checks import check_at_least, check_output
+from brdiv.commands.line.checks import check_at_least, check_output, writing
 from brdiv.commands.line.cores import use_threads, warn_if_crowded
 from brdiv.errors import UserError
 
@@ -61,9 +61,10 @@ def play(
     title = f"{type(pair.game).__name__}: {pair.first.name} with {pair.second.name}"
     if text:
         print_frames(pair.game, frames)
-    if out and out.suffix == ".gif":
-        save_gif(out, pair.game, frames, title, fps)
-    elif out:
-        save_strip(out, pair.game, frames, title)
     if out:
+        with writing(out):
+            if out.suffix == ".gif":
+                save_gif(out, pair.game, frames, title, fps)
+            else:
+                save_strip(out, pair.game, frames, title)
         print(f"{len(frames)} frames in {out}")

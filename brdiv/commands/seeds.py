@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from brdiv.commands.line.checks import check_output_folder
 from brdiv.commands.line.many import check_fit_options, use_jobs
 
 
@@ -28,6 +29,7 @@ def seeds(
 
     """
     check_fit_options(fit_options, jobs)
+    check_output_folder(folder)
 
     from brdiv.configs import find_config
     from brdiv.evaluation.seeds import parse_seeds, train_seeds

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from brdiv.commands.line.checks import check_at_least, check_output
+from brdiv.commands.line.checks import check_at_least, check_output, writing
 from brdiv.commands.line.cores import use_threads, warn_if_crowded
 from brdiv.errors import UserError
 
@@ -50,5 +50,6 @@ def show(
         matrix = cross_play(game, *both_seats(population), episodes, generator).returns.mean(-1)
         print_cross_play(matrix)
         if picture:
-            cross_play_heatmap(matrix, type(game).__name__).savefig(picture, dpi=150)
+            with writing(picture):
+                cross_play_heatmap(matrix, type(game).__name__).savefig(picture, dpi=150)
             print(f"picture {picture}")
