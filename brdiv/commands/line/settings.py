@@ -12,6 +12,7 @@ from lightning.pytorch.cli import LightningArgumentParser
 import brdiv.games
 import brdiv.objectives
 import brdiv.rollouts
+from brdiv.commands.line.help import tidy
 from brdiv.commands.line.parser import RaisesErrors
 from brdiv.configs import find_config
 from brdiv.errors import UserError
@@ -37,6 +38,11 @@ PRECISIONS = {None, 32, "32", "32-true", "bf16", "bf16-mixed"}
 
 class TrainingParser(RaisesErrors, LightningArgumentParser):
     """The options of training."""
+
+    def format_help(self, *args: Any, **kwargs: Any) -> str:
+        """Write help that is read from the top."""
+        tidy(self)
+        return str(super().format_help(*args, **kwargs))
 
     def error(self, message: str, ex: Exception | None = None) -> NoReturn:
         """Name the choices where a class isn't known."""
