@@ -84,7 +84,8 @@ class Population(nn.Module):
         *inner, last = self.layers
         for layer in inner:
             x = layer(x, groups.owner).relu()
-        return last(x, groups.owner).flatten(0, 1).index_select(0, groups.slot)
+        logits = last(x, groups.owner).flatten(0, 1).index_select(0, groups.slot)
+        return logits.to(observation.dtype)  # under autocast, products alone are rounded to few digits
 
     def log_probs_of_all(self, observation: Tensor, action: Tensor) -> Tensor:
         """Log-probability ``[..., 2, K]`` by which each of the K policies of a seat would have done what was done.
@@ -104,7 +105,7 @@ class Population(nn.Module):
         *inner, last = self.layers
         for layer in inner:
             x = layer(x, own).relu()
-        log_probs = last(x, own).log_softmax(-1)  # [K, N, A]
+        log_probs = last(x, own).to(observation.dtype).log_softmax(-1)  # [K, N, A]
         done = action.reshape(1, -1, 1).expand(self.n_types, -1, 1)
         return log_probs.gather(-1, done).squeeze(-1).T.reshape(*action.shape, self.n_types)
 
@@ -210,7 +211,8 @@ class Critic(nn.Module):
     def forward(self, observation: Tensor, ids: Tensor) -> Tensor:
         """Value ``[...]`` of ``observation [..., 2, D]`` for the pair ``ids [..., 2]``."""
         one_hot = functional.embedding(ids, self.id_rows)
-        return self.layers(torch.cat([observation.flatten(-2), one_hot.flatten(-2)], -1)).squeeze(-1)
+        value: Tensor = self.layers(torch.cat([observation.flatten(-2), one_hot.flatten(-2)], -1))
+        return value.squeeze(-1).to(observation.dtype)
 
 
 def values_where(wanted: Tensor, critics: Sequence[Critic], observation: Tensor, ids: Tensor) -> Tensor:

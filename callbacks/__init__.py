@@ -6,6 +6,7 @@ from .plastic import PlasticEvaluation
 from .population import PopulationExport
 from .progress import StepProgress
 from .returns import TrainingReturns
+from .rewards import RewardCheck
 from .throughput import Throughput
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "CrossPlay",
     "PlasticEvaluation",
     "PopulationExport",
+    "RewardCheck",
     "RunStopped",
     "StepProgress",
     "Throughput",

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 import torch
 
+from brdiv.commands.line import cores
+
 # Recorded play of the published environments is kept beside the checkout, not in it.
 TRACES = Path(os.environ.get("BRDIV_TRACES", Path(__file__).parents[2] / "shared" / "traces"))
 
@@ -16,6 +18,12 @@ collect_ignore = ["fake_device.py", "walk_off_the_cpu.py"]
 @pytest.fixture(scope="session", autouse=True)
 def _one_thread():
     torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def _quiet_machine(monkeypatch):
+    """How busy the machine happens to be is no part of what a test sees."""
+    monkeypatch.setattr(cores, "busy_elsewhere", lambda: 0.0)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from brdiv.callbacks import (
     CrossPlay,
     PlasticEvaluation,
     PopulationExport,
+    RewardCheck,
     StepProgress,
     Throughput,
     TrainingReturns,
@@ -52,7 +53,7 @@ def make(game_class, objective):
         strategy=SimpleNamespace(broadcast=lambda value: value, root_device=GPU),
         callbacks=[
             StepProgress(), Throughput(), TrainingReturns(), PopulationExport(), CrossPlay(), PlasticEvaluation(),
-            Checkpoints(),
+            RewardCheck(), Checkpoints(),
         ],
     )  # fmt: skip
     module._trainer = trainer

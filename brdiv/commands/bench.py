@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from brdiv.commands.line.checks import check_at_least
+from brdiv.commands.line.checks import check_at_least, check_output_folder
+from brdiv.commands.line.cores import use_threads, warn_if_crowded
 from brdiv.errors import UserError
 
 
@@ -34,6 +35,7 @@ def bench(
 
     """
     check_at_least(1, updates=updates, repeats=repeats, rows=rows, threads=threads)
+    check_output_folder(scaling)
     if config is None:
         if fit_options:
             raise UserError(f"unrecognized arguments: {' '.join(fit_options)}")
@@ -57,7 +59,8 @@ def bench_games(rows: int, threads: int) -> None:
     from brdiv.benchmarks.games import stepping_speed
     from brdiv.games import shipped_games
 
-    torch.set_num_threads(threads)
+    torch.set_num_threads(threads := use_threads(threads))
+    warn_if_crowded(threads)
     print(f"{rows} rows, {threads} threads, best of 5; environment steps per second")
     print(f"{'game':10} {'rules alone':>12} {'TorchRL environment':>20}")
     for name, game in shipped_games().items():

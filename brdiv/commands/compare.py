@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from brdiv.commands.line.many import check_fit_options
+from brdiv.commands.line.checks import check_output_folder
+from brdiv.commands.line.many import check_fit_options, use_jobs
 from brdiv.errors import UserError
 
 
@@ -31,6 +32,7 @@ def compare(
 
     """
     check_fit_options(fit_options, jobs)
+    check_output_folder(folder)
 
     from brdiv.configs import find_config
     from brdiv.evaluation.seeds import parse_seeds, train_methods
@@ -43,7 +45,7 @@ def compare(
         if key in arguments:
             raise UserError(f"methods: two of them are called {key}")
         arguments[key] = ["--config", str(base), *overlay(name), *fit_options]
-    numbers = parse_seeds(seeds)
+    numbers, jobs = parse_seeds(seeds), use_jobs(jobs)
     folder = folder or Path("runs", f"compare-{base.stem}")
     print(f"training {len(arguments) * len(numbers)} runs, {jobs} at a time; logs are in {folder}")
     print_methods(train_methods(arguments, numbers, folder, jobs), folder)

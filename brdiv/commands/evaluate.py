@@ -4,7 +4,8 @@ import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brdiv.commands.line.checks import check_at_least, check_output_folder
+from brdiv.commands.line.checks import check_at_least, check_output_folder, writing
+from brdiv.commands.line.cores import use_threads, warn_if_crowded
 from brdiv.errors import UserError
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def evaluate(
     check_at_least(1, episodes=episodes, threads=threads)
     if not 0 < gamma <= 1:
         raise UserError(f"gamma is {gamma:g}: it must lie above 0, and be at most 1")
-    check_output_folder(out)
+    check_output_folder(out or Path())
 
     import torch
 
@@ -50,17 +51,19 @@ def evaluate(
     from brdiv.evaluation.runs import load_runs, select_runs
     from brdiv.evaluation.tables import print_evaluation
 
-    torch.set_num_threads(threads)
     generated = [Path(name) for name in teammates if name != "heuristics"]
     everyone = load_runs([*runs, *generated], allow_imports)
     strangers = select_runs(everyone, generated) if generated else None
+    torch.set_num_threads(use_threads(threads))
+    warn_if_crowded(torch.get_num_threads())
     evaluation = evaluate(
         select_runs(everyone, runs), strangers, episodes, seed, gamma, heuristics="heuristics" in teammates
     )
     out = out or next(folder for number in itertools.count(1) if not (folder := Path(f"evaluation-{number}")).exists())
     summary = evaluation.summary()
-    write_numbers(evaluation, summary, out)
-    draw(evaluation, out)
+    with writing(out):
+        write_numbers(evaluation, summary, out)
+        draw(evaluation, out)
     print_evaluation(evaluation, summary)
     print(f"tables      {out}/summary.md, .tex, teammates.md, .tex")
     print(f"every cell  {out}/cells.csv, {out}/evaluation.json")

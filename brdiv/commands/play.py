@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from brdiv.commands.line.checks import check_at_least, check_output
+from brdiv.commands.line.checks import check_at_least, check_output, writing
+from brdiv.commands.line.cores import use_threads, warn_if_crowded
 from brdiv.errors import UserError
 
 
@@ -16,6 +17,7 @@ def play(
     drawn: int = 1,
     fps: float = 3.0,
     seed: int = 0,
+    threads: int = 2,
     allow_imports: bool = False,
 ) -> None:
     """Let two agents play each other, and look at them.
@@ -35,18 +37,23 @@ def play(
         drawn: Number of episodes to draw or print.
         fps: Steps per second in an animation.
         seed: Seed of the episodes.
+        threads: Number of CPU threads that torch may use.
         allow_imports: Import the custom game or external environment that a trusted file names.
 
     """
-    check_at_least(1, episodes=episodes, drawn=drawn)
+    check_at_least(1, episodes=episodes, drawn=drawn, threads=threads)
     if not 0 < fps <= 100:
         raise UserError(f"fps is {fps:g}: it must be positive, and at most 100")
     check_output(out, {".gif", ".png"})
+
+    import torch
 
     from brdiv.evaluation.agents import find_pair, measure_pair, record_pair
     from brdiv.figures import print_frames, save_gif, save_strip
 
     pair = find_pair(first, second, game, allow_imports)
+    torch.set_num_threads(use_threads(threads))
+    warn_if_crowded(torch.get_num_threads())
     print(measure_pair(pair, episodes, seed))
     if not (text or out):
         return
@@ -54,9 +61,10 @@ def play(
     title = f"{type(pair.game).__name__}: {pair.first.name} with {pair.second.name}"
     if text:
         print_frames(pair.game, frames)
-    if out and out.suffix == ".gif":
-        save_gif(out, pair.game, frames, title, fps)
-    elif out:
-        save_strip(out, pair.game, frames, title)
     if out:
+        with writing(out):
+            if out.suffix == ".gif":
+                save_gif(out, pair.game, frames, title, fps)
+            else:
+                save_strip(out, pair.game, frames, title)
         print(f"{len(frames)} frames in {out}")

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from brdiv.commands.line.many import check_fit_options
+from brdiv.commands.line.checks import check_output_folder
+from brdiv.commands.line.many import check_fit_options, use_jobs
 
 
 def seeds(
@@ -28,13 +29,14 @@ def seeds(
 
     """
     check_fit_options(fit_options, jobs)
+    check_output_folder(folder)
 
     from brdiv.configs import find_config
     from brdiv.evaluation.seeds import parse_seeds, train_seeds
     from brdiv.evaluation.tables import print_seeds
 
     configs = [find_config(name) for name in config]
-    numbers = parse_seeds(seeds)
+    numbers, jobs = parse_seeds(seeds), use_jobs(jobs)
     folder = folder or Path("runs", "seeds-" + "-".join(path.stem for path in configs))
     passed_on = [part for path in configs for part in ("--config", str(path))] + fit_options
     print(f"training {len(numbers)} seeds, {jobs} at a time; logs are in {folder}")

@@ -22,7 +22,7 @@ class TeamClassifier(nn.Module):
         observation, action = rollout["agents", "observation"], rollout["agents", "action"]
         done = functional.one_hot(action, self.n_actions).to(observation.dtype)
         logits: Tensor = self.layers(torch.cat([observation.flatten(-2), done.flatten(-2)], -1))
-        return logits.log_softmax(-1)
+        return logits.to(observation.dtype).log_softmax(-1)
 
     def log_likelihood(self, rollout: TensorDictBase) -> Tensor:
         """Log-probability ``[B, T]`` of the team that sits in the teammate's seat."""

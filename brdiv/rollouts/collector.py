@@ -1,6 +1,6 @@
 """The collector: windows of play, and all of where play stands."""
 
-import warnings
+import sys
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
@@ -95,14 +95,14 @@ class RolloutCollector(BaseCollector):
         """Resume from there, after so many windows. An external environment starts new episodes from a new seed.
 
         Generators of another kind of device have other states: after a move, play goes on from where it stood with new
-        random streams, and a warning says so.
+        random streams, and says so.
         """
         new_seeds = derive_seeds([*self.seed, windows])
         play = state_dict.get("play") if self.env.draws() is not None else None
         self.now = None if play is None else from_plain(play["now"], self.env)
         moved = state_dict["device"] != self.env.device.type
         if moved:
-            warn_of_new_streams(state_dict["device"], self.env.device.type)
+            tell_of_new_streams(state_dict["device"], self.env.device.type)
             self.generator.manual_seed(new_seeds[1])
         else:
             self.generator.set_state(state_dict["actions"])
@@ -129,12 +129,12 @@ def derive_seeds(seed: Sequence[int]) -> tuple[int, int]:
     return int(first), int(second)
 
 
-def warn_of_new_streams(there: str, here: str) -> None:
+def tell_of_new_streams(there: str, here: str) -> None:
     """Say that a run which moved to another kind of device will not repeat what it would have done."""
-    warnings.warn(
-        f"the checkpoint was written on {there} and resumes on {here}: play goes on from where it stood, "
-        "but with new random numbers, so it will not end as it would have there",
-        stacklevel=2,
+    print(
+        f"brdiv: the checkpoint was written on {there} and resumes on {here}: play goes on from where it stood, but "
+        "with new random numbers, so the run will not end as it would have there",
+        file=sys.stderr,
     )
 
 

@@ -184,20 +184,24 @@ class TeammateGenerator(LightningModule):
         """Adam on everything that learns; the objective's own parameters with its own settings."""
         groups = [{"params": [*self.population.parameters(), *self.critic.parameters()]}]
         groups += [group for group in self.objective.parameter_groups() if group["params"]]
-        return torch.optim.Adam(groups, lr=self.learning_rate, fused=True)
+        return torch.optim.Adam(groups, lr=self.learning_rate, fused=not self.is_mixed())
+
+    def is_mixed(self) -> bool:
+        """Whether products are computed in fewer digits than weights have: there Lightning clips no fused optimiser."""
+        return self._trainer is not None and self._trainer.precision != "32-true"
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Keep the count of environment steps."""
         checkpoint["env_steps"] = self.env_steps
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Resume counting where the checkpoint stopped, at the learning rates of this run."""
+        """Resume counting where the checkpoint stopped, at the learning rates and precision of this run."""
         self.env_steps = checkpoint["env_steps"]
         # A run that had reached its end is asked for more: Lightning would take it at its word, and train nothing.
         checkpoint["loops"]["fit_loop"]["epoch_loop.batch_progress"]["is_last_batch"] = False
         (state,) = checkpoint["optimizer_states"]
         for saved, own in zip(state["param_groups"], self.configure_optimizers().param_groups, strict=True):
-            saved["lr"] = own["lr"]
+            saved["lr"], saved["fused"] = own["lr"], own["fused"]
 
 
 def check_ranges(learning_rate: float, gamma: float, tau: float, entropy_hold: float) -> None:

@@ -104,7 +104,7 @@ def test_fit_without_a_config_says_what_is_missing(capsys):
     [
         (["fot"], "no command 'fot'"),
         (["show", "nowhere.safetensors"], "no population file at nowhere.safetensors"),
-        (["show"], "required: file"),
+        (["show"], "file is missing"),
         (["seeds", "--config", "reaching", "--seeds", "x"], "seeds 'x'"),
         (["seeds", "--config", "nowhere"], "no config file nowhere"),
         (["seeds", "--config", "reaching", "--jobs", "0"], "jobs is 0"),

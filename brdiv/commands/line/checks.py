@@ -1,6 +1,8 @@
 """What commands refuse before any work is done."""
 
-import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from brdiv.errors import UserError
@@ -20,8 +22,8 @@ def check_output_folder(path: Path | None) -> None:
     if path.exists() and not path.is_dir():
         raise UserError(f"{path} is not a folder")
     there = next(parent for parent in (path, *path.absolute().parents) if parent.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK):
-        raise UserError(f"{path} can't be written")
+    with writing(path), tempfile.TemporaryDirectory(dir=there):
+        pass  # trying is the only way to know: permissions say nothing of file systems that take no files
 
 
 def check_output(path: Path | None, endings: set[str]) -> None:
@@ -32,5 +34,17 @@ def check_output(path: Path | None, endings: set[str]) -> None:
         raise UserError(f"{path} ends in none of {', '.join(sorted(endings))}")
     if not path.parent.is_dir():
         raise UserError(f"{path}: there is no folder {path.parent}")
-    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise UserError(f"{path} can't be written")
+    with writing(path):
+        if path.exists():
+            path.open("ab").close()
+        else:
+            tempfile.TemporaryFile(dir=path.parent).close()
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Say in one line why something could not be written, a full disk say."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"{path} can't be written: {error.strerror or error}") from None

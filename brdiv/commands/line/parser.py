@@ -1,15 +1,16 @@
 """A typed and documented function becomes a command line."""
 
-import difflib
 import inspect
 import re
 import types
+from argparse import _SubParsersAction
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Union, get_args, get_origin
 
 import docstring_parser
 from jsonargparse import ArgumentParser
 
+from brdiv.commands.line.complaints import plain, suggestion, takes_whole_numbers, whole
 from brdiv.errors import UserError
 
 PASSED_ON = "fit_options"
@@ -20,14 +21,26 @@ EXAMPLE = r"Example: `([^`]*)`"
 
 
 class RaisesErrors:
-    """Mixed into a parser: a mistake is a `UserError`, and no option may be abbreviated."""
+    """Mixed into a parser: a mistake is a `UserError`, no option may be abbreviated, and 4e6 is a whole number."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{**kwargs, "allow_abbrev": False})
 
     def error(self, message: str, ex: Exception | None = None) -> NoReturn:
-        """Fold the message into one line."""
-        raise UserError(" ".join(message.split()))
+        """Say it in one line, in the user's words."""
+        raise UserError(plain(message, options_of(self)))
+
+    def _get_values(self, action: Any, arg_strings: list[str]) -> Any:
+        """Take what the command line gives to an option."""
+        if takes_whole_numbers(action):
+            arg_strings = [str(whole(text)) for text in arg_strings]
+        return super()._get_values(action, arg_strings)  # type: ignore[misc]
+
+    def _check_value_key(self, action: Any, value: Any, *args: Any, **kwargs: Any) -> Any:
+        """Take what a config file gives to a key."""
+        if takes_whole_numbers(action):
+            value = whole(value)
+        return super()._check_value_key(action, value, *args, **kwargs)  # type: ignore[misc]
 
 
 class CommandParser(RaisesErrors, ArgumentParser):
@@ -99,9 +112,14 @@ def element_type(annotation: Any) -> tuple[Any, bool]:
     return annotation, False
 
 
-def options_of(parser: CommandParser) -> list[str]:
-    """Every option that a parser knows, as it is written."""
-    return [text for action in parser._actions for text in action.option_strings]
+def options_of(parser: Any) -> list[str]:
+    """Every option that a parser and its subcommands know, as it is written."""
+    found: list[str] = []
+    for action in parser._actions:
+        found += action.option_strings
+        if isinstance(action, _SubParsersAction):
+            found += [option for inner in action.choices.values() for option in options_of(inner)]
+    return found
 
 
 def split(parser: CommandParser, arguments: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -126,9 +144,3 @@ def split(parser: CommandParser, arguments: Sequence[str]) -> tuple[list[str], l
             others.append(argument)
             values = others
     return [*positions, *(part for name, found in gathered.items() for part in (name, *found))], others
-
-
-def suggestion(wrong: str, known: Sequence[str]) -> str:
-    """Ask whether a known option was meant."""
-    near = difflib.get_close_matches(wrong.split("=")[0], known, 1)
-    return f"; did you mean {near[0]}?" if near else ""

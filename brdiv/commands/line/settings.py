@@ -2,6 +2,7 @@
 
 import inspect
 import pydoc
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
@@ -11,6 +12,7 @@ from lightning.pytorch.cli import LightningArgumentParser
 import brdiv.games
 import brdiv.objectives
 import brdiv.rollouts
+from brdiv.commands.line.help import tidy
 from brdiv.commands.line.parser import RaisesErrors
 from brdiv.configs import find_config
 from brdiv.errors import UserError
@@ -30,17 +32,29 @@ CLASSES = {
     "model.objective": class_names(brdiv.objectives, Objective),
 }
 
+PRECISIONS = {None, 32, "32", "32-true", "bf16", "bf16-mixed"}
+"""What `trainer.precision` may be."""
+
 
 class TrainingParser(RaisesErrors, LightningArgumentParser):
     """The options of training."""
 
+    def format_help(self, *args: Any, **kwargs: Any) -> str:
+        """Write help that is read from the top."""
+        tidy(self)
+        return str(super().format_help(*args, **kwargs))
+
     def error(self, message: str, ex: Exception | None = None) -> NoReturn:
         """Name the choices where a class isn't known."""
         for key, choices in CLASSES.items():
-            if f'key "{key}"' in message and "Got value: None" in message:
+            if (f'key "{key}"' in message and "Got value: None" in message) or message.endswith(f"required: fit.{key}"):
                 message = f"{key} is missing: give a --config, or one of {', '.join(choices)}"
             elif f'key "{key}"' in message and "import path" in message:
                 message = f"{key}: no such class; known are {', '.join(choices)}, or give a dotted import path"
+        if 'key "trainer.precision"' in message:
+            check_precision(message.split("Given value: ")[-1].strip())
+        if re.match(r"unrecognized arguments: (?!-)", message):
+            message += "; options begin with --, as in --config FILE"
         super().error(message)
 
 
@@ -61,6 +75,15 @@ def check_strategy(strategy: Any) -> None:
         raise UserError(
             f"trainer.strategy is {name}: use ddp for several devices. Networks of this size gain nothing by sharding, "
             "and processes that are forked or spawned from one that has parsed its arguments are not supported"
+        )
+
+
+def check_precision(precision: Any) -> None:
+    """Refuse number formats in which nothing would be learned, or not what was asked for."""
+    if precision not in PRECISIONS:
+        raise UserError(
+            f"trainer.precision is {precision}: training knows 32-true and bf16-mixed. Games and collector play in "
+            "float32, and float16 would need scaled gradients, which can't be clipped here"
         )
 
 

@@ -20,14 +20,17 @@ from brdiv.callbacks import (
     CrossPlay,
     PlasticEvaluation,
     PopulationExport,
+    RewardCheck,
     RunStopped,
     StepProgress,
     Throughput,
     TrainingReturns,
 )
+from brdiv.commands.line.cores import usable_cores, use_threads, warn_if_crowded
 from brdiv.commands.line.processes import another_process_is_gone, leave_process_group
 from brdiv.commands.line.settings import (
     TrainingParser,
+    check_precision,
     check_strategy,
     default_folder,
     wants_cross_play,
@@ -71,6 +74,7 @@ class TrainingCLI(LightningCLI):
         parser.add_lightning_class_args(PopulationExport, "export")
         parser.add_lightning_class_args(CrossPlay, "cross_play")
         parser.add_lightning_class_args(PlasticEvaluation, "plastic")
+        parser.add_lightning_class_args(RewardCheck, "rewards")
         parser.add_lightning_class_args(Checkpoints, "checkpoints")
         parser.add_lightning_class_args(self.trainer_class, "trainer")
         parser.set_defaults({f"trainer.{name}": value for name, value in self.trainer_defaults.items()})
@@ -97,8 +101,10 @@ class TrainingCLI(LightningCLI):
         if config.trainer.max_epochs != 1:
             raise UserError(f"trainer.max_epochs is {config.trainer.max_epochs}: a run is one epoch; set data.steps")
         check_strategy(config.trainer.strategy)
-        torch.set_num_threads(config.threads)
-        os.environ.setdefault("OMP_NUM_THREADS", str(config.threads))  # without it, Lightning's DDP sets another number
+        check_precision(config.trainer.precision)
+        self.threads = min(config.threads, usable_cores())
+        torch.set_num_threads(self.threads)
+        os.environ.setdefault("OMP_NUM_THREADS", str(self.threads))  # without it, Lightning's DDP sets another number
         self.resumed: dict[str, Any] | None = None
         if config.ckpt_path is not None:
             self.find_run_to_resume(config)
@@ -162,17 +168,23 @@ class TrainingCLI(LightningCLI):
             raise UserError(f"run folder {wanted or default_folder(config)}: {error}") from None
 
     def before_fit(self) -> None:
+        """Refuse to resume a run that can't be; then say what will be slow."""
+        if self.resumed is not None:
+            self.check_resumed(self.resumed)
+        if self.trainer.is_global_zero:
+            use_threads(self.config.fit.threads)
+            warn_if_crowded(self.threads)
+
+    def check_resumed(self, resumed: dict[str, Any]) -> None:
         """Refuse to resume a run with a checkpoint that doesn't fit, or without steps left."""
-        if self.resumed is None:
-            return
         path, data, processes = Path(self.config.fit.ckpt_path), self.datamodule, self.trainer.world_size
         try:
-            check_stream(self.resumed, path, data.pairing.rows, data.window, processes, data.play_format)
-            check_made_with(self.resumed, made_with(self.model, data), path)
-            check_fits(self.resumed, self.model, path)
+            check_stream(resumed, path, data.pairing.rows, data.window, processes, data.play_format)
+            check_made_with(resumed, made_with(self.model, data), path)
+            check_fits(resumed, self.model, path)
         except CheckpointFileError as error:
             raise UserError(f"ckpt_path: {error}") from None
-        done, planned = self.resumed["env_steps"], data.planned_steps(processes)
+        done, planned = resumed["env_steps"], data.planned_steps(processes)
         if done >= planned:
             raise UserError(f"ckpt_path: the run is over, {done:,} of {planned:,} steps; set data.steps higher")
 
