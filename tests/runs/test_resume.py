@@ -442,3 +442,28 @@ def test_a_checkpoint_of_something_else_is_refused_with_what_differs(changed, to
     assert stop.value.code == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert told in line
+
+
+def test_a_run_moves_to_another_kind_of_device_with_new_random_numbers_and_says_so(tmp_path, capsys):
+    run = whole_run(tmp_path / "whole")
+    moved = killed_after(run, 2 * UPDATE, tmp_path / "moved")
+    path = moved / "checkpoints" / "step_000000000256.ckpt"
+    checkpoint = torch.load(path, weights_only=True)
+    (stream,) = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"]
+    (rank,) = stream["ranks"]
+    # What a GPU's generators would have left: their states have 16 bytes.
+    rank["device"] = "cuda"
+    rank["actions"] = rank["play"]["draws"]["generator"] = torch.zeros(16, dtype=torch.uint8)
+    torch.save(checkpoint, path)
+    resume(moved)
+    assert "written on cuda and resumes on cpu: play goes on from where it stood" in capsys.readouterr().err
+    here, _, about = load_population(moved)
+    assert about["steps"] == 6 * UPDATE
+    there = load_population(run).population
+    assert not torch.equal(here.layers[0].weight, there.layers[0].weight)
+
+
+def test_a_run_that_resumes_on_the_same_device_says_nothing_of_new_random_numbers(tmp_path, capsys):
+    run = whole_run(tmp_path / "whole")
+    resume(killed_after(run, 2 * UPDATE, tmp_path / "killed"))
+    assert "new random numbers" not in capsys.readouterr().err
