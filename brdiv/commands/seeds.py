@@ -1,9 +1,13 @@
 """`brdiv seeds`."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from brdiv.commands.line.checks import check_output_folder
 from brdiv.commands.line.many import check_fit_options, use_jobs
+
+if TYPE_CHECKING:
+    from brdiv.runs import RunFolder
 
 
 def seeds(
@@ -34,10 +38,23 @@ def seeds(
     from brdiv.configs import find_config
     from brdiv.evaluation.seeds import parse_seeds, train_seeds
     from brdiv.evaluation.tables import print_seeds
+    from brdiv.runs import RunFolder
 
     configs = [find_config(name) for name in config]
     numbers, jobs = parse_seeds(seeds), use_jobs(jobs)
     folder = folder or Path("runs", "seeds-" + "-".join(path.stem for path in configs))
     passed_on = [part for path in configs for part in ("--config", str(path))] + fit_options
     print(f"training {len(numbers)} seeds, {jobs} at a time; logs are in {folder}")
-    print_seeds(train_seeds(numbers, folder, passed_on, jobs))
+    results = print_seeds(train_seeds(numbers, folder, passed_on, jobs))
+    draw({str(result.seed): RunFolder(result.run) for result in results}, folder)
+
+
+def draw(runs: "dict[str, RunFolder]", folder: Path) -> None:
+    """Draw how the populations came about as `phases.png`, from what the runs wrote while they trained."""
+    from brdiv.figures import phase_chart
+    from brdiv.runs.phases import read_phases
+
+    phases = {f"seed {seed}": found for seed, run in runs.items() if (found := read_phases(run)) is not None}
+    if phases:
+        phase_chart(phases, folder.name).savefig(folder / "phases.png", dpi=150)
+        print(f"picture     {folder / 'phases.png'}")

@@ -34,6 +34,7 @@ class SeedResult(NamedTuple):
     brdiv: float
     length: float  # of self-play episodes
     noisy: float  # mean return of best responses with their own teammates, some of whose actions are random
+    run: Path
 
     @property
     def complete(self) -> bool:
@@ -118,6 +119,7 @@ def measure(seed: int, path: Path, episodes: int = 1000) -> SeedResult:
         float(best_response_diversity(matrix)),
         float(played.lengths.diagonal().float().mean()),
         return_with_noise(population, game, episodes, generator),
+        path.parent,
     )
 
 

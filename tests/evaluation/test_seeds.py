@@ -17,6 +17,7 @@ def test_seeds_are_trained_measured_and_not_trained_twice(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "of 2 seeds gave teams none of which can stand in for another; " in out
     assert "of 2 gave every teammate a strategy of its own" in out
+    assert (tmp_path / "phases.png").stat().st_size > 1000
     files = [tmp_path / f"seed{seed}" / "population.safetensors" for seed in (1, 2)]
     written = [file.stat().st_mtime_ns for file in files]
     main(arguments)
