@@ -47,7 +47,8 @@ def make(game_class, objective):
     rows = {"self_play_rows": 4, "cross_play_rows": 5}
     data = RolloutData(game, 3, objective.cross_play, **rows, window=4, steps=9 * 4 * UPDATES)
     trainer = SimpleNamespace(
-        num_training_batches=UPDATES, log_every_n_steps=EVERY, precision="32-true", world_size=1, global_step=1, max_steps=-1,
+        num_training_batches=UPDATES, log_every_n_steps=EVERY, precision="32-true",
+        world_size=1, global_step=1, max_steps=-1,
         fit_loop=SimpleNamespace(batch_idx=1), is_global_zero=True, should_stop=False, fast_dev_run=False,
         datamodule=data, loggers=[], early_stopping_callbacks=[], default_root_dir="nowhere",
         strategy=SimpleNamespace(broadcast=lambda value: value, root_device=GPU),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from brdiv.commands.line.checks import check_output_folder
+from brdiv.commands.line.checks import check_at_least, check_output_folder
 from brdiv.commands.line.many import check_fit_options, use_jobs
 from brdiv.errors import UserError
 
@@ -13,6 +13,7 @@ def compare(
     methods: list[str] = ["base", "independent"],  # noqa: B006
     seeds: str = "0-2",
     jobs: int = 2,
+    episodes: int = 1000,
     folder: Path | None = None,
     fit_options: list[str],
 ) -> None:
@@ -27,11 +28,13 @@ def compare(
         methods: `base` for the config as it stands, names of shipped methods (configs/methods), or config files.
         seeds: Numbers and ranges, as in 0-9 or 1,4,7.
         jobs: How many runs to train at a time, on one thread each.
+        episodes: Number of episodes of each pair to measure a population with.
         folder: Folder for the runs; runs/compare-<config> if none is given.
         fit_options: Further options of `brdiv fit`.
 
     """
     check_fit_options(fit_options, jobs)
+    check_at_least(1, episodes=episodes)
     check_output_folder(folder)
 
     from brdiv.configs import find_config
@@ -48,7 +51,7 @@ def compare(
     numbers, jobs = parse_seeds(seeds), use_jobs(jobs)
     folder = folder or Path("runs", f"compare-{base.stem}")
     print(f"training {len(arguments) * len(numbers)} runs, {jobs} at a time; logs are in {folder}")
-    print_methods(train_methods(arguments, numbers, folder, jobs), folder)
+    print_methods(train_methods(arguments, numbers, folder, jobs, episodes), folder)
 
 
 def overlay(method: str) -> list[str]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brdiv.commands.line.checks import check_output_folder
+from brdiv.commands.line.checks import check_at_least, check_output_folder
 from brdiv.commands.line.many import check_fit_options, use_jobs
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ def seeds(
     config: list[str],
     seeds: str = "0-9",
     jobs: int = 2,
+    episodes: int = 1000,
     folder: Path | None = None,
     fit_options: list[str],
 ) -> None:
@@ -28,11 +29,13 @@ def seeds(
         config: Config file, or several, of which later ones win.
         seeds: Numbers and ranges, as in 0-9 or 1,4,7.
         jobs: How many seeds to train at a time, on one thread each.
+        episodes: Number of episodes of each pair to measure a population with.
         folder: Folder for the runs; runs/seeds-<config> if none is given.
         fit_options: Further options of `brdiv fit`.
 
     """
     check_fit_options(fit_options, jobs)
+    check_at_least(1, episodes=episodes)
     check_output_folder(folder)
 
     from brdiv.configs import find_config
@@ -45,7 +48,7 @@ def seeds(
     folder = folder or Path("runs", "seeds-" + "-".join(path.stem for path in configs))
     passed_on = [part for path in configs for part in ("--config", str(path))] + fit_options
     print(f"training {len(numbers)} seeds, {jobs} at a time; logs are in {folder}")
-    results = print_seeds(train_seeds(numbers, folder, passed_on, jobs))
+    results = print_seeds(train_seeds(numbers, folder, passed_on, jobs, episodes))
     draw({str(result.seed): RunFolder(result.run) for result in results}, folder)
 
 

@@ -42,16 +42,18 @@ class SeedResult(NamedTuple):
         return self.groups == self.n_types
 
 
-def train_seeds(seeds: Sequence[int], folder: Path, fit_arguments: Sequence[str], jobs: int) -> Iterator[SeedResult]:
+def train_seeds(
+    seeds: Sequence[int], folder: Path, fit_arguments: Sequence[str], jobs: int, episodes: int
+) -> Iterator[SeedResult]:
     """Train each seed with `brdiv fit`, ``jobs`` at a time on one thread each, and measure it.
 
     Seeds that finished before are not trained again. Each one's output goes to ``folder/seed<N>.log``.
     """
-    return (result for _, result in train_methods({"": fit_arguments}, seeds, folder, jobs))
+    return (result for _, result in train_methods({"": fit_arguments}, seeds, folder, jobs, episodes))
 
 
 def train_methods(
-    methods: Mapping[str, Sequence[str]], seeds: Sequence[int], folder: Path, jobs: int
+    methods: Mapping[str, Sequence[str]], seeds: Sequence[int], folder: Path, jobs: int, episodes: int
 ) -> Iterator[tuple[str, SeedResult]]:
     """Train every method, given by name and arguments of `brdiv fit`, with every seed, in ``folder/<name>``."""
     for name, fit_arguments in methods.items():
@@ -60,7 +62,7 @@ def train_methods(
     with ThreadPoolExecutor(jobs) as pool:
         paths = pool.map(lambda run: train(run[1], folder / run[0], methods[run[0]]), runs)
         for (name, seed), path in zip(runs, paths, strict=True):
-            yield name, measure(seed, path)
+            yield name, measure(seed, path, episodes)
 
 
 def train(seed: int, folder: Path, fit_arguments: Sequence[str]) -> Path:
@@ -101,8 +103,8 @@ def finished(path: Path) -> bool:
         return False
 
 
-def measure(seed: int, path: Path, episodes: int = 1000) -> SeedResult:
-    """Play every pair of a population file anew."""
+def measure(seed: int, path: Path, episodes: int) -> SeedResult:
+    """Play so many episodes of every pair of a population file anew."""
     population, game, about = load_population(path, allow_imports=True)  # this command trained it
     generator = torch.Generator().manual_seed(seed)
     played = cross_play(game, *both_seats(population), episodes, generator)

@@ -12,7 +12,7 @@ from tests.small_runs import SMALL
 
 def test_seeds_are_trained_measured_and_not_trained_twice(tmp_path, capsys):
     arguments = ["seeds", "--config", "reaching", "--seeds", "1-2", "--folder", str(tmp_path), "--data.steps", "256"]
-    arguments += [*SMALL[:-2], "--cross_play.final_episodes", "2"]
+    arguments += ["--episodes", "20", *SMALL[:-2], "--cross_play.final_episodes", "2"]
     main(arguments)
     out = capsys.readouterr().out
     assert "of 2 seeds gave teams none of which can stand in for another; " in out
@@ -85,6 +85,7 @@ def test_other_seeds_are_refused(text):
 def test_methods_are_compared_in_one_table(tmp_path, capsys):
     arguments = ["compare", "--config", "reaching", "--methods", "base", "independent", "--seeds", "1"]
     arguments += ["--folder", str(tmp_path), "--data.steps", "256", *SMALL[:-2], "--cross_play.final_episodes", "2"]
+    arguments += ["--episodes", "20"]
     main(arguments)
     out = capsys.readouterr().out
     assert "BRDiv " in out
