@@ -28,7 +28,7 @@ class Reaching(Game):
     - Actions: 0 stay, 1 left, 2 right, 3 up, 4 down, simultaneous; a move off the grid stays.
     - Reward: when both stand on the same goal, that goal's payoff, and the task is done.
     - View ``[4]``: own x, y, other x, y. Networks see the own and the other's cell one-hot, ``[2 * size * size]``: with
-      coordinates one by one, learning to shun three corners spoils the fourth (docs/reaching.md).
+      coordinates one by one, learning to shun three corners spoils the fourth (docs/diversity.md).
 
     Args:
         size: Width and height of the grid, at least 3.
