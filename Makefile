@@ -5,6 +5,7 @@ VENV ?= .venv
 PIP_FLAGS ?=
 BIN := $(VENV)/bin
 SEEDS ?= 0-9
+TEST_PROCESSES ?= 2
 
 .PHONY: run test lint seeds methods headline faults memory clean
 
@@ -12,7 +13,7 @@ run: $(VENV)/installed
 	$(BIN)/brdiv fit --config configs/reaching.yaml
 
 test: lint
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) --dist loadfile
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .
