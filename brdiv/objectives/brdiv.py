@@ -26,6 +26,7 @@ class BRDiv(Objective):
             a constant factor. About 1; none keeps the constant factor.
         early_pressure: Share of the balance at which all teams are pushed apart from the first step on.
         rise: Share of the run over which pressure rises from the one to the other, in a line.
+        patience: How long a team is left alone while it learns: pressure goes with this power of its competence.
         full_return: Return of an episode that is played perfectly. How much of it a team earns is its competence.
         memory: Number of updates over which the returns of pairs are averaged, to know what teams earn.
 
@@ -39,11 +40,17 @@ class BRDiv(Objective):
         pressure: float | None = None,
         early_pressure: float = 0.0,
         rise: float = 0.2,
+        patience: float = 2.0,
         full_return: float = 1.0,
         memory: float = 200.0,
     ) -> None:
         super().__init__()
-        check_not_negative(cross_play_weight=cross_play_weight, pressure=pressure or 0.0, early_pressure=early_pressure)
+        check_not_negative(
+            cross_play_weight=cross_play_weight,
+            pressure=pressure or 0.0,
+            early_pressure=early_pressure,
+            patience=patience,
+        )
         if not 0 <= rise <= 1:
             raise UserError(f"rise is {rise}: it must lie between 0 and 1")
         if not 0 < full_return < float("inf"):
@@ -54,6 +61,7 @@ class BRDiv(Objective):
         self.pressure = pressure
         self.early_pressure = early_pressure
         self.rise = rise
+        self.patience = patience
         self.full_return = full_return
         self.memory = memory
         self.returns: PairReturns | None = None
@@ -72,7 +80,7 @@ class BRDiv(Objective):
         self.returns.observe(rollout)
         risen = min(progress / self.rise, 1.0) if self.rise else 1.0
         skill = competence(self.returns.matrix().diagonal() / self.full_return)
-        pressures = self.early_pressure + (self.pressure - self.early_pressure) * risen * skill
+        pressures = self.early_pressure + (self.pressure - self.early_pressure) * risen * skill**self.patience
         self.slopes = pressure_slopes(pressures, rollout["ids"][:, 0])
 
     def slope(self, ids: Tensor) -> Tensor:
@@ -92,12 +100,9 @@ class BRDiv(Objective):
 
 
 def competence(shares: Tensor) -> Tensor:
-    """How well ``[K, K]`` the worse of two teams plays, given the share of the full return ``[K]`` that each earns.
-
-    Squared: half of the return is a quarter of the competence, so a team is well on its way before it is pushed.
-    """
+    """How well ``[K, K]`` the worse of two teams plays, from 0 to 1, by the ``shares [K]`` of the full return."""
     shares = shares.clamp(0.0, 1.0)
-    return torch.minimum(shares[:, None], shares[None, :]).square()
+    return torch.minimum(shares[:, None], shares[None, :])
 
 
 def pressure_slopes(pressures: Tensor, ids: Tensor) -> Tensor:

@@ -135,6 +135,14 @@ def test_a_pair_is_pushed_by_what_the_worse_of_its_teams_can_do():
     assert torch.allclose(slopes, torch.tensor(expected), atol=1e-6)
 
 
+def test_with_more_patience_teams_that_still_learn_are_pushed_less():
+    for patience in (1, 2, 4):
+        slopes = pressed(BRDiv(pressure=1.0, patience=patience), [0.5] * K, progress=1.0)
+        assert torch.allclose(slopes[OFF_DIAGONAL], torch.tensor(-(0.5**patience)))
+        slopes = pressed(BRDiv(pressure=1.0, patience=patience), [1.0] * K, progress=1.0)
+        assert torch.allclose(slopes[OFF_DIAGONAL], torch.tensor(-1.0))
+
+
 def test_what_a_team_can_do_is_a_share_of_the_full_return():
     slopes = pressed(BRDiv(pressure=1.0, full_return=20.0), [10.0] * K, progress=1.0)
     assert torch.allclose(slopes[OFF_DIAGONAL], torch.tensor(-0.25))
@@ -163,7 +171,15 @@ def test_the_weight_that_a_pressure_amounts_to_is_shown():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"pressure": -1.0}, {"early_pressure": -0.1}, {"rise": 1.5}, {"full_return": 0.0}, {"memory": 0.5}]
+    "wrong",
+    [
+        {"pressure": -1.0},
+        {"early_pressure": -0.1},
+        {"rise": 1.5},
+        {"patience": -1.0},
+        {"full_return": 0.0},
+        {"memory": 0.5},
+    ],
 )
 def test_settings_that_mean_nothing_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):
