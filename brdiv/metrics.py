@@ -43,7 +43,8 @@ def interchangeable_groups(cross_play: Tensor, share: float = 0.9) -> list[list[
     """Sort the teams of a cross-play matrix ``[K, K]`` into groups whose members can stand in for each other.
 
     Teams i and j can if either's teammate earns with the other's best response at least ``share`` of what both teams
-    earn in self-play. A group holds whoever is linked by such pairs; a team that earns nothing is in none.
+    earn in self-play. A group holds whoever is linked by such pairs. A team that earns less than half of what the best
+    one does has not learned the game, and is in none.
 
     >>> interchangeable_groups(torch.tensor([[1.0, 0.0, 0.9], [0.1, 1.0, 0.0], [1.0, 0.0, 1.0]]))
     [[0, 2], [1]]
@@ -52,7 +53,7 @@ def interchangeable_groups(cross_play: Tensor, share: float = 0.9) -> list[list[
     enough = share * torch.maximum(own[:, None], own[None, :])
     linked = ((cross_play >= enough) & (enough <= cross_play.T)).tolist()
     groups: list[list[int]] = []
-    for team in own.nonzero().flatten().tolist():
+    for team in ((own > 0) & (own >= own.max() / 2)).nonzero().flatten().tolist():
         near = [group for group in groups if any(linked[team][other] for other in group)]
         groups = [group for group in groups if group not in near]
         groups.append(sorted([team, *(other for group in near for other in group)]))

@@ -16,7 +16,8 @@ from .every import check_least
 class RewardCheck(Callback):
     """Warns, once, if the team reward is the same at every step, as it is in a zero-sum game.
 
-    Least and largest reward are kept on the device and read with the logs, until they differ.
+    Of several processes the first alone looks. Least and largest reward are kept on the device and read with the logs,
+    until they differ.
 
     Args:
         after: Environment steps after which to warn; 0 never does.
@@ -46,7 +47,7 @@ class RewardCheck(Callback):
         if self.seen is not None:
             least, most = torch.minimum(least, self.seen[0]), torch.maximum(most, self.seen[1])
         self.seen = least, most
-        if (batch_idx + 1) % trainer.log_every_n_steps == 0:  # type: ignore[attr-defined]
+        if module.logs_now():
             self.judge(float(least), float(most), module.env_steps - self.first_step)
 
     def judge(self, least: float, most: float, steps: int) -> None:
@@ -56,8 +57,8 @@ class RewardCheck(Callback):
         self.over = True
         if least == most:
             print(
-                f"brdiv: the team reward was {least:g} at each of {steps:,} steps: either no team has found out how to "
-                "earn any, or it never varies, as in a zero-sum game, and there is nothing to learn",
+                f"brdiv: the team reward was {least:g} all through {steps:,} steps: either no team has found out how "
+                "to earn any, or it never varies, as in a zero-sum game, and there is nothing to learn",
                 file=sys.stderr,
                 flush=True,
             )

@@ -63,5 +63,7 @@ def test_a_poor_team_is_not_interchangeable_with_a_rich_one():
     assert interchangeable_groups(matrix) == [[0], [1]]
 
 
-def test_a_team_that_earns_nothing_is_in_no_group():
+def test_a_team_that_has_hardly_learned_the_game_is_in_no_group():
     assert interchangeable_groups(torch.diag(torch.tensor([1.0, 0.0, 1.0]))) == [[0], [2]]
+    assert interchangeable_groups(torch.diag(torch.tensor([1.0, 0.004, 0.75]))) == [[0], [2]]
+    assert interchangeable_groups(torch.zeros(3, 3)) == []

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from brdiv.commands.line.checks import check_at_least, check_output_folder
+from brdiv.commands.line.checks import check_at_least, check_output_folder, writing
 from brdiv.commands.line.many import check_fit_options, use_jobs
 from brdiv.errors import UserError
 
@@ -35,7 +35,6 @@ def compare(
     """
     check_fit_options(fit_options, jobs)
     check_at_least(1, episodes=episodes)
-    check_output_folder(folder)
 
     from brdiv.configs import find_config
     from brdiv.evaluation.seeds import parse_seeds, train_methods
@@ -50,8 +49,10 @@ def compare(
         arguments[key] = ["--config", str(base), *overlay(name), *fit_options]
     numbers, jobs = parse_seeds(seeds), use_jobs(jobs)
     folder = folder or Path("runs", f"compare-{base.stem}")
+    check_output_folder(folder)
     print(f"training {len(arguments) * len(numbers)} runs, {jobs} at a time; logs are in {folder}")
-    print_methods(train_methods(arguments, numbers, folder, jobs, episodes), folder)
+    with writing(folder):
+        print_methods(train_methods(arguments, numbers, folder, jobs, episodes), folder)
 
 
 def overlay(method: str) -> list[str]:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brdiv.commands.line.checks import check_at_least, check_output_folder
+from brdiv.commands.line.checks import check_at_least, check_output_folder, writing
 from brdiv.commands.line.many import check_fit_options, use_jobs
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ def seeds(
     """
     check_fit_options(fit_options, jobs)
     check_at_least(1, episodes=episodes)
-    check_output_folder(folder)
 
     from brdiv.configs import find_config
     from brdiv.evaluation.seeds import parse_seeds, train_seeds
@@ -46,6 +45,7 @@ def seeds(
     configs = [find_config(name) for name in config]
     numbers, jobs = parse_seeds(seeds), use_jobs(jobs)
     folder = folder or Path("runs", "seeds-" + "-".join(path.stem for path in configs))
+    check_output_folder(folder)
     passed_on = [part for path in configs for part in ("--config", str(path))] + fit_options
     print(f"training {len(numbers)} seeds, {jobs} at a time; logs are in {folder}")
     results = print_seeds(train_seeds(numbers, folder, passed_on, jobs, episodes))
@@ -59,5 +59,6 @@ def draw(runs: "dict[str, RunFolder]", folder: Path) -> None:
 
     phases = {f"seed {seed}": found for seed, run in runs.items() if (found := read_phases(run)) is not None}
     if phases:
-        phase_chart(phases, folder.name).savefig(folder / "phases.png", dpi=150)
+        with writing(folder):
+            phase_chart(phases, folder.name).savefig(folder / "phases.png", dpi=150)
         print(f"picture     {folder / 'phases.png'}")

@@ -100,9 +100,10 @@ class RolloutCollector(BaseCollector):
         new_seeds = derive_seeds([*self.seed, windows])
         play = state_dict.get("play") if self.env.draws() is not None else None
         self.now = None if play is None else from_plain(play["now"], self.env)
-        moved = state_dict["device"] != self.env.device.type
+        there = state_dict.get("device", "cpu")  # which checkpoints of earlier versions don't say
+        moved = there != self.env.device.type
         if moved:
-            tell_of_new_streams(state_dict["device"], self.env.device.type)
+            tell_of_new_streams(there, self.env.device.type)
             self.generator.manual_seed(new_seeds[1])
         else:
             self.generator.set_state(state_dict["actions"])

@@ -1,5 +1,6 @@
 """By which strategies teams win in self-play."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
@@ -36,16 +37,23 @@ def team_strategies(
 ) -> list[TeamStrategy | None] | None:
     """Let every teammate play so many episodes with its own best response, and tell what the team mostly does.
 
-    None for a team that never wins; None at all for a game that does not tell strategies apart.
+    None for a team that wins less than half of them; None at all for a game that does not tell strategies apart.
     """
-    strategies = game.strategies()
-    if strategies is None:
+    example = game.strategies()
+    if example is None:
         return None
     own = torch.arange(len(teammates), device=generator.device).repeat_interleave(episodes)[:, None].expand(-1, 2)
-    play(game, teammates, responses, own, generator, watch=[StrategyObserver(strategies)])
-    teams: list[TeamStrategy | None] = []
-    for found in strategies.found().view(len(teammates), episodes):
-        counts = torch.bincount(found + 1, minlength=len(strategies.names) + 1)[1:]
-        most, won = int(counts.argmax()), int(counts.sum())
-        teams.append(TeamStrategy(strategies.names[most], int(counts[most]) / won) if won else None)
-    return teams
+    parts = []
+    for pairs in own.split(game.most_rows):
+        strategies = game.strategies()
+        assert strategies is not None
+        play(game, teammates, responses, pairs, generator, watch=[StrategyObserver(strategies)])
+        parts.append(strategies.found())
+    return [mostly(found, example.names) for found in torch.cat(parts).view(len(teammates), episodes)]
+
+
+def mostly(found: torch.Tensor, names: Sequence[str]) -> TeamStrategy | None:
+    """What a team does in most of the episodes ``found [E]`` that it wins, if it wins at least half of them."""
+    counts = torch.bincount(found + 1, minlength=len(names) + 1)[1:]
+    most, won = int(counts.argmax()), int(counts.sum())
+    return TeamStrategy(names[most], int(counts[most]) / won) if 2 * won >= len(found) else None

@@ -128,9 +128,11 @@ class TeammateGenerator(LightningModule):
         if self.reads_at_once():
             check_losses(losses, total, self.env_steps)
         else:
-            self.late_guard.note(total)
             if self.logs_now():
+                # Before this rank's own loss is noted: what was noted earlier went through the gradients of all ranks,
+                # so all of them stop here, and none waits for another.
                 self.late_guard.check(self.env_steps)
+            self.late_guard.note(total)
         self.env_steps += rollout.numel() * self.trainer.world_size
         if self.logs_now():
             metrics = {f"loss/{name}": loss.detach() for name, loss in losses.items()}

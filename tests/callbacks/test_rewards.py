@@ -39,7 +39,7 @@ def warnings_of(tmp_path, capsys, *arguments):
 @pytest.mark.parametrize(("game", "reward"), [("Pointless", "0"), ("Taxed", "-0.5")])
 def test_a_team_reward_that_never_varies_is_mentioned_once(game, reward, tmp_path, capsys):
     (line,) = warnings_of(tmp_path, capsys, "--data.game", f"{__name__}.{game}")
-    assert f"was {reward} at each of 1,024 steps" in line  # the first update after a thousand steps
+    assert f"was {reward} all through 1,024 steps" in line  # the first update after a thousand steps
 
 
 def test_a_reward_that_varies_is_not(tmp_path, capsys):

@@ -103,3 +103,16 @@ def test_a_dish_may_come_together_in_a_hand_or_on_a_counter():
     turns += [(STAY, ANTICLOCKWISE)] * 2 + [(STAY, PUT_ON_COUNTER)]
     told = "response chops, teammate blends, response assembles on a counter, response serves"
     assert cooked(state, *turns) == told
+
+
+def test_a_dish_that_a_tool_completes_is_assembled_by_whoever_used_it():
+    state = kitchen([3, 5], {TOMATO: 5, CARROT: NOWHERE, BLENDED: 5, PLATE: 5})
+    game, watcher = Cooking(), Cooking().strategies()
+    watcher.watch(game.view(kitchen([3, 0], {**RAW, PLATE: 5})), torch.tensor([True]))  # the carrot is still to blend
+    watcher.watch(game.view(state), torch.tensor([True]))
+    turns = [(STAY, USE), (STAY, TAKE_FROM_COUNTER), *[(STAY, CLOCKWISE)] * 3, (STAY, PUT_ON_COUNTER)]
+    for actions in turns:
+        state, _, _ = game.step(state, torch.tensor([actions]))
+        watcher.watch(game.view(state), torch.tensor([True]))
+    told = "response chops, response blends, response assembles on a counter, response serves"
+    assert watcher.names[watcher.found().item()] == told

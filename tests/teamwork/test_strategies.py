@@ -1,7 +1,7 @@
 import torch
 
 from brdiv.games import LBF, Reaching
-from brdiv.teamwork import NoisyPolicies, cross_play, play, team_strategies
+from brdiv.teamwork import NoisyPolicies, RandomPolicies, cross_play, play, team_strategies
 from tests.teamwork.test_play import CornerSeekers, Idle
 
 
@@ -37,3 +37,14 @@ def test_without_noise_the_policies_play_as_they_are(generator):
     ]
     as_they_are, noisy = (length.diagonal().float().mean() for length in lengths)
     assert noisy > 1.3 * as_they_are
+
+
+def test_a_lucky_win_is_no_strategy(generator):
+    assert team_strategies(Reaching(), RandomPolicies(5), RandomPolicies(5), 1000, generator) == [None]
+
+
+def test_many_episodes_are_played_in_parts(generator):
+    game = Reaching()
+    game.most_rows = 7
+    teams = team_strategies(game, CornerSeekers(), CornerSeekers(), 5, generator)
+    assert [team.name for team in teams] == ["meet on 0, 0", "meet on 4, 4", "meet on 0, 4", "meet on 4, 0"]

@@ -12,7 +12,8 @@ LARGEST_EXPONENT = 18
 
 def plain(message: str, options: Sequence[str]) -> str:
     """Say a parser's message in one plain line, given its ``options``."""
-    message = " ".join(message.split()).replace("fit.", "")
+    # The parser's own name for `brdiv fit` stands before keys, and is none of the user's words.
+    message = re.sub(r"(?<=[\"'])fit\.|(?<=--)fit\.|(?<=required: )fit\.|(?<=, )fit\.", "", " ".join(message.split()))
     for pattern, say in SAYINGS:
         found = re.search(pattern, message)
         if found:

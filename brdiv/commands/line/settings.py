@@ -83,7 +83,7 @@ def check_precision(precision: Any) -> None:
     if precision not in PRECISIONS:
         raise UserError(
             f"trainer.precision is {precision}: training knows 32-true and bf16-mixed. Games and collector play in "
-            "float32, and float16 would need scaled gradients, which can't be clipped here"
+            "float32, and float16 would need gradients whose scale is found by letting them overflow"
         )
 
 

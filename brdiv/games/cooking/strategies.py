@@ -42,9 +42,12 @@ class Roles(Strategies):
         blended = now.exists[:, BLENDED_CARROT] & ~before.exists[:, BLENDED_CARROT]
         assembled = now.together & ~before.together
         served = now.together & (now.places[:, PLATE] == SERVING)
-        # Both hands may have changed at once: seat 0 acts first, so what comes together last is seat 1's doing.
-        assembler = (before.hands[:, 1] != now.hands[:, 1]).any(-1).long()
         plate = now.places[:, PLATE]
+        # Both hands may have changed at once: seat 0 acts first, so what comes together last is seat 1's doing. Where
+        # neither has, a tool did it, on the counter where the plate lies and whoever used the tool stands.
+        changed = (before.hands != now.hands).any(-1)  # [R, 2]
+        by_tool = ~changed.any(-1) & (before.cells[:, 1] == plate)
+        assembler = (changed[:, 1] | by_tool).long()
         place = torch.where(plate == TABLE, 2, (plate >= 0).long())
         return [
             (chopped, before.chef_at(KNIFE)),

@@ -97,3 +97,13 @@ def test_a_run_folder_stands_for_its_population_everywhere(run, tmp_path, capsys
     assert by_folder.about == by_file.about
     assert load_population(str(run)).about == by_file.about
     assert "teammate 1 with best response 2" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", [["seeds"], ["compare"]])
+def test_the_folder_that_runs_go_to_by_themselves_is_tried_too(command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").write_text("in the way")
+    with pytest.raises(SystemExit) as stop:
+        main([*command, "--config", "reaching", "--seeds", "1"])
+    assert stop.value.code == 2
+    assert "can't be written" in capsys.readouterr().err

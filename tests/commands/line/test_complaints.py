@@ -4,6 +4,7 @@ import pytest
 import yaml
 
 from brdiv.commands import main
+from brdiv.commands.line.complaints import plain
 
 
 def refused(capsys, *arguments):
@@ -102,3 +103,8 @@ def test_parts_of_steps_are_refused(key, text, capsys):
 
 def test_a_folder_keeps_a_name_that_looks_like_a_number(capsys):
     assert printed_config(capsys, "--run", "4e6")["run"] == "4e6"
+
+
+@pytest.mark.parametrize("words", ["no config file outfit.yaml", "no config file fit.yaml", "x.benefit.y is 3"])
+def test_words_of_the_user_are_left_as_they_are(words):
+    assert plain(words, []) == words
