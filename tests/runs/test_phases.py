@@ -18,7 +18,7 @@ def test_a_run_says_what_teams_earned_and_how_hard_they_were_pushed(tmp_path):
 
 
 def test_a_constant_weight_is_not_logged_and_a_run_without_matrices_has_no_phases(tmp_path):
-    phases = read_phases(RunFolder(train(tmp_path / "run", "--cross_play.every", "512")))
+    phases = read_phases(RunFolder(train(tmp_path / "run", "--model.objective.pressure", "null")))
     assert list(phases.weights) == []
     assert read_phases(RunFolder(tmp_path)) is None
 
