@@ -1,7 +1,7 @@
 """Threads: no more than cores, and asleep while they wait."""
 
-import json
 import gc
+import json
 import os
 import subprocess
 import sys
