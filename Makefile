@@ -5,7 +5,6 @@ VENV ?= .venv
 PIP_FLAGS ?=
 BIN := $(VENV)/bin
 SEEDS ?= 0-9
-TEST_PROCESSES ?= 2
 
 .PHONY: run test lint seeds methods headline faults memory clean
 
@@ -13,7 +12,7 @@ run: $(VENV)/installed
 	$(BIN)/brdiv fit --config configs/reaching.yaml
 
 test: lint
-	$(BIN)/pytest --numprocesses $(TEST_PROCESSES) --dist loadfile
+	$(BIN)/pytest
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

@@ -1,6 +1,7 @@
 """Two processes on one machine, by gloo: the same mathematics as one, one set of files, and no one left behind."""
 
 import contextlib
+import gc
 import os
 import signal
 import subprocess
@@ -41,17 +42,22 @@ class Losses(torch.nn.Module):
         return torch.stack(list(self.module.losses(rollout, 0.01).values())).sum()
 
 
-def work_of_a_rank(rank, folder):
-    file = folder / "meet"
-    distributed.init_process_group("gloo", init_method=f"file://{file}", rank=rank, world_size=2)
+def gradients_of(rank):
     rollout = random_rollout(torch.Generator().manual_seed(0), 3, rows=(ROWS // 4, ROWS * 3 // 4))
     module = make_module()
     module.objective.observe(rollout[rank::2], 0.0)
     parallel = DistributedDataParallel(Losses(module))
     parallel(rollout[rank::2]).backward()
-    gradients = {n: p.grad for n, p in module.named_parameters() if p.grad is not None}
+    return {n: p.grad.clone() for n, p in module.named_parameters() if p.grad is not None}
+
+
+def work_of_a_rank(rank, folder):
+    distributed.init_process_group("gloo", init_method=f"file://{folder / 'meet'}", rank=rank, world_size=2)
+    gradients = gradients_of(rank)
     gathered = gather({"rank": rank, "clock": torch.arange(rank + 1)})
     torch.save({"gradients": gradients, "gathered": gathered}, folder / f"rank{rank}")
+    gc.collect()  # what is let go of after the group is gone may wait for the other process for ever
+    distributed.barrier()
     distributed.destroy_process_group()
 
 
