@@ -75,9 +75,10 @@ def run(name: str, arguments: list[str]) -> Any:
         near = difflib.get_close_matches(name, names, 1)
         hint = f"did you mean {near[0]}?" if near else "see brdiv --help"
         raise UserError(f"no command {name!r}; {hint}")
-    from brdiv.commands.line.cores import wait_passively
+    from brdiv.commands.line.cores import is_crowded, wait_passively
 
-    wait_passively()  # before anything imports torch
+    if is_crowded():
+        wait_passively()  # before anything imports torch
     from brdiv.commands.line.parser import call
 
     return call(name, load_command(name), arguments)

@@ -122,11 +122,21 @@ def test_a_quiet_machine_is_not(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("own", "policy"),
-    [({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE"), ({"GOMP_SPINCOUNT": "99"}, None)],
+    ("own", "busy", "policy"),
+    [
+        ({}, 99.0, "PASSIVE"),
+        ({}, 0.0, None),
+        ({"OMP_WAIT_POLICY": "ACTIVE"}, 99.0, "ACTIVE"),
+        ({"GOMP_SPINCOUNT": "99"}, 99.0, None),
+    ],
 )
-def test_threads_wait_asleep_before_torch_is_there_unless_told_otherwise(own, policy):
-    code = """
+def test_on_a_crowded_machine_threads_wait_asleep_unless_told_otherwise(own, busy, policy):
+    code = (
+        f"""
+import brdiv.commands.line.cores
+brdiv.commands.line.cores.busy_elsewhere = lambda: {busy}
+"""
+        + """
 import json, os, sys
 import brdiv.commands, brdiv.commands.show
 def show(file: str) -> None:
@@ -140,6 +150,7 @@ def show(file: str) -> None:
 brdiv.commands.show.show = show
 brdiv.commands.main(['show', 'x'])
 """
+    )
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
     done = subprocess.run([sys.executable, "-c", code], env={**kept, **own}, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == [False, policy]
