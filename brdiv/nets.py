@@ -13,6 +13,12 @@ from torch.nn import functional
 from brdiv.errors import UserError
 
 SEATS = 2
+MULTIPLE = 16  # sizes that follow the data are rounded up to one: oneDNN builds a kernel for every new shape
+
+
+def round_up(size: int) -> int:
+    """Round a size up to one of few."""
+    return -(-size // MULTIPLE) * MULTIPLE
 
 
 def check_sizes(hidden: Sequence[int]) -> None:
@@ -147,18 +153,18 @@ class Groups(NamedTuple):
 
 def group(policy: Tensor, n_policies: int) -> Groups:
     """Sort samples by ``policy [N]`` into groups of one size."""
-    return group_exactly(policy, n_policies) if policy.device.type == "cpu" else group_in_blocks(policy, n_policies)
+    return group_by_policy(policy, n_policies) if policy.device.type == "cpu" else group_in_blocks(policy, n_policies)
 
 
-def group_exactly(policy: Tensor, n_policies: int) -> Groups:
-    """Make one group a policy, as large as the largest: least work, but the size must be read from the data.
+def group_by_policy(policy: Tensor, n_policies: int) -> Groups:
+    """Make one group a policy, hardly larger than the largest: least work, but the size must be read from the data.
 
     In numpy, which at hundreds of samples takes less than half of torch's time for these small steps.
     """
     policies = policy.numpy().astype(np.int16)  # so sorting is by radix: a third of the time at thousands of samples
     order = policies.argsort(kind="stable")
     counts = np.bincount(policies, minlength=n_policies)
-    size = int(counts.max())
+    size = round_up(int(counts.max()))
     # Samples in that order stand one after the other, with a gap where a policy's row ends.
     gaps = np.arange(0, n_policies * size, size) - counts.cumsum() + counts
     place = np.arange(len(policies)) + gaps.repeat(counts)
@@ -225,6 +231,7 @@ def values_where(wanted: Tensor, critics: Sequence[Critic], observation: Tensor,
     if wanted.device.type != "cpu":
         return torch.stack([critic(observation, ids) for critic in critics])
     where = wanted.flatten().nonzero().squeeze(-1)
+    where = torch.cat([where, where[:1].expand(round_up(len(where)) - len(where))])
     observation, ids = (x.flatten(0, 1).index_select(0, where) for x in (observation, ids))
     values = observation.new_zeros(len(critics), wanted.numel())
     values[:, where] = torch.stack([critic(observation, ids) for critic in critics])

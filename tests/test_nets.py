@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from brdiv.nets import Critic, Population, group_exactly, group_in_blocks, sample, values_where
+from brdiv.nets import Critic, Population, group_by_policy, group_in_blocks, sample, values_where
 
 K, D, A = 3, 7, 5
 
@@ -57,7 +57,7 @@ def test_logits_and_gradients_are_those_of_separate_networks(population):
             assert torch.allclose(stacked.bias.grad[p, 0], mlp[2 * number].bias.grad, atol=1e-4)
 
 
-@pytest.mark.parametrize("group", [group_exactly, group_in_blocks])
+@pytest.mark.parametrize("group", [group_by_policy, group_in_blocks])
 @pytest.mark.parametrize("policy", [[0] * 9, [3, 1, 1, 0, 3, 3, 3, 3, 3, 3, 1], [2], list(range(4)) * 5])
 def test_groups_hold_every_sample_once_with_its_own_policy(policy, group):
     policy = torch.tensor(policy)

@@ -33,7 +33,8 @@ def measure(arguments: list[str], rows: int, n_types: int | None, threads: int) 
     if n_types is not None:
         own += ["--model.n_types", str(n_types)]
     command = [sys.executable, "-m", "brdiv", "bench", *arguments, *own, "--threads", str(threads)]
-    done = subprocess.run([*command, "--updates", "20", "--repeats", "1"], capture_output=True, text=True, check=False)
+    command += ["--updates", "20", "--repeats", "1", "--single"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise UserError(done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "the benchmark failed")
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])

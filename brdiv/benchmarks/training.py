@@ -19,10 +19,13 @@ import torchrl
 from lightning import Callback, LightningModule, Trainer
 
 from brdiv.benchmarks.floor import Floor
+from brdiv.benchmarks.limit import highest_rate, operations_per_update
 from brdiv.benchmarks.parts import time_parts
 from brdiv.benchmarks.timing import timed
+from brdiv.callbacks import MatrixProducts
 from brdiv.errors import UserError
 from brdiv.training import RolloutData, TeammateGenerator
+from brdiv.training.products import multiplied
 
 STRETCH = 20  # updates that are timed together
 
@@ -107,13 +110,18 @@ def measure_training(
             loops += clock.loops
             floors += clock.floors
             pauses.append(clock.share(run.data.steps_per_update))
-        parts = time_parts(run.module, run.data)
+        way = way_of(run.trainer)
+        with multiplied(way):
+            parts = time_parts(run.module, run.data)
+    limit = run.data.steps_per_update * highest_rate() / operations_per_update(run.module, run.data)
     steps, pause = run.data.steps_per_update, min(pauses)
     fits = [loop + pause for loop in loops]
     return {
         "env_steps_per_second": round(steps / min(fits)),
         "floor_steps_per_second": round(steps / min(floors)),
         "fraction_of_floor": round(min(floors) / min(fits), 3),
+        "limit_steps_per_second": round(limit),
+        "fraction_of_limit": round(steps / min(fits) / limit, 3),
         "fraction_of_medians": round(median(floors) / median(fits), 3),
         "milliseconds_per_update": 1000 * min(fits),
         "spread": {"fit": spread(fits, steps), "floor": spread(floors, steps)},
@@ -122,8 +130,15 @@ def measure_training(
             "loop_overhead": max(1000 * min(loops) - sum(parts), 0.0),
             "measuring": 1000 * pause,
         },
+        "products": way,
         **describe(run),
     }
+
+
+def way_of(trainer: Trainer) -> str:
+    """Name the library that multiplied in a run."""
+    found = [each.chosen for each in trainer.callbacks if isinstance(each, MatrixProducts)]  # type: ignore[attr-defined]
+    return found[0] or "blas" if found else "blas"
 
 
 def time_run(run: TrainingParts, warm_up: int) -> Clock:
@@ -171,7 +186,9 @@ def print_bench(result: dict[str, Any]) -> None:
           f"{result['threads']} threads: environment steps per second, best (median, slowest)")  # fmt: skip
     print(f"  brdiv fit  {result['env_steps_per_second']:>10,}  ({middle:,}, {slowest:,})")
     print(f"  floor      {result['floor_steps_per_second']:>10,}  ({floor_middle:,}, {floor_slowest:,})")
-    print(f"  fraction   {result['fraction_of_floor']:>10.2f}  ({result['fraction_of_medians']:.2f})")
+    print(f"  limit      {result['limit_steps_per_second']:>10,}  at the machine's highest rate of products")
+    print(f"  of floor   {result['fraction_of_floor']:>10.2f}  ({result['fraction_of_medians']:.2f})")
+    print(f"  of limit   {result['fraction_of_limit']:>10.2f}  matrices multiplied by {result['products']}")
     print(f"milliseconds per update, {result['milliseconds_per_update']:.2f} in all")
     for name, value in result["milliseconds"].items():
         print(f"  {name.replace('_', ' '):18} {value:>8.2f}")

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from brdiv.commands.line.checks import check_at_least, check_output_folder
-from brdiv.commands.line.cores import use_threads, warn_if_crowded
+from brdiv.commands.line.cores import usable_cores, use_threads, warn_if_crowded
 from brdiv.errors import UserError
 
 
@@ -14,6 +14,7 @@ def bench(
     repeats: int = 3,
     rows: int = 4096,
     scaling: Path | None = None,
+    single: bool = False,
     threads: int = 2,
     fit_options: list[str],
 ) -> None:
@@ -21,8 +22,9 @@ def bench(
 
     Example: `brdiv bench --config configs/lbf.yaml`
 
-    With a config: `brdiv fit` against the mathematics of its networks alone; options that are not listed here go to
-    `brdiv fit`. Without one: how fast games step with random play.
+    With a config: several runs of `brdiv fit` side by side, then one against the mathematics of its networks alone (the
+    floor) and against what this machine can multiply at all (the limit); options that are not listed here go to `brdiv
+    fit`. Without one: how fast games step with random play.
 
     Args:
         config: Config file, or several, of which later ones win.
@@ -30,6 +32,7 @@ def bench(
         repeats: Number of repeats, of which the best counts.
         rows: Number of rows to step at once, without a config.
         scaling: Folder for tables and figures of how speed follows rows, K and threads, 20 updates each.
+        single: Measure one run alone, and not several side by side, too.
         threads: Number of CPU threads that torch may use.
         fit_options: Further options of `brdiv fit`.
 
@@ -49,7 +52,16 @@ def bench(
 
         run_scaling(passed_on, scaling)
     else:
+        if not single:
+            bench_together(passed_on, updates)
         bench_training([*passed_on, "--threads", str(threads)], updates, repeats)
+
+
+def bench_together(fit_options: list[str], updates: int) -> None:
+    """Print how fast several runs with these options are side by side."""
+    from brdiv.benchmarks.together import measure_together, print_together
+
+    print_together(measure_together(fit_options, usable_cores(), updates))
 
 
 def bench_games(rows: int, threads: int) -> None:

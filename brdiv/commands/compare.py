@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from brdiv.commands.line.checks import check_at_least, check_output_folder, writing
-from brdiv.commands.line.many import check_fit_options, use_jobs
+from brdiv.commands.line.many import check_fit_options, share_cores
 from brdiv.errors import UserError
 
 
@@ -12,7 +12,7 @@ def compare(
     config: str,
     methods: list[str] = ["base", "independent"],  # noqa: B006
     seeds: str = "0-2",
-    jobs: int = 2,
+    jobs: int | None = None,
     episodes: int = 1000,
     folder: Path | None = None,
     fit_options: list[str],
@@ -27,7 +27,7 @@ def compare(
         config: Config file of the game.
         methods: `base` for the config as it stands, names of shipped methods (configs/methods), or config files.
         seeds: Numbers and ranges, as in 0-9 or 1,4,7.
-        jobs: How many runs to train at a time, on one thread each.
+        jobs: How many runs to train at a time; as many as there are cores if no number is given. They share the cores.
         episodes: Number of episodes of each pair to measure a population with.
         folder: Folder for the runs; runs/compare-<config> if none is given.
         fit_options: Further options of `brdiv fit`.
@@ -47,12 +47,13 @@ def compare(
         if key in arguments:
             raise UserError(f"methods: two of them are called {key}")
         arguments[key] = ["--config", str(base), *overlay(name), *fit_options]
-    numbers, jobs = parse_seeds(seeds), use_jobs(jobs)
+    numbers = parse_seeds(seeds)
+    jobs, threads = share_cores(jobs, len(numbers) * len(arguments))
     folder = folder or Path("runs", f"compare-{base.stem}")
     check_output_folder(folder)
     print(f"training {len(arguments) * len(numbers)} runs, {jobs} at a time; logs are in {folder}")
     with writing(folder):
-        print_methods(train_methods(arguments, numbers, folder, jobs, episodes), folder)
+        print_methods(train_methods(arguments, numbers, folder, jobs, threads, episodes), folder)
 
 
 def overlay(method: str) -> list[str]:

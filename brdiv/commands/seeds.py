@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from brdiv.commands.line.checks import check_at_least, check_output_folder, writing
-from brdiv.commands.line.many import check_fit_options, use_jobs
+from brdiv.commands.line.many import check_fit_options, share_cores
 
 if TYPE_CHECKING:
     from brdiv.runs import RunFolder
@@ -14,7 +14,7 @@ def seeds(
     *,
     config: list[str],
     seeds: str = "0-9",
-    jobs: int = 2,
+    jobs: int | None = None,
     episodes: int = 1000,
     folder: Path | None = None,
     fit_options: list[str],
@@ -28,7 +28,7 @@ def seeds(
     Args:
         config: Config file, or several, of which later ones win.
         seeds: Numbers and ranges, as in 0-9 or 1,4,7.
-        jobs: How many seeds to train at a time, on one thread each.
+        jobs: How many seeds to train at a time; as many as there are cores if no number is given. They share the cores.
         episodes: Number of episodes of each pair to measure a population with.
         folder: Folder for the runs; runs/seeds-<config> if none is given.
         fit_options: Further options of `brdiv fit`.
@@ -43,12 +43,13 @@ def seeds(
     from brdiv.runs import RunFolder
 
     configs = [find_config(name) for name in config]
-    numbers, jobs = parse_seeds(seeds), use_jobs(jobs)
+    numbers = parse_seeds(seeds)
+    jobs, threads = share_cores(jobs, len(numbers))
     folder = folder or Path("runs", "seeds-" + "-".join(path.stem for path in configs))
     check_output_folder(folder)
     passed_on = [part for path in configs for part in ("--config", str(path))] + fit_options
     print(f"training {len(numbers)} seeds, {jobs} at a time; logs are in {folder}")
-    results = print_seeds(train_seeds(numbers, folder, passed_on, jobs, episodes))
+    results = print_seeds(train_seeds(numbers, folder, passed_on, jobs, threads, episodes))
     draw({str(result.seed): RunFolder(result.run) for result in results}, folder)
 
 

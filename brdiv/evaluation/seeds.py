@@ -43,29 +43,29 @@ class SeedResult(NamedTuple):
 
 
 def train_seeds(
-    seeds: Sequence[int], folder: Path, fit_arguments: Sequence[str], jobs: int, episodes: int
+    seeds: Sequence[int], folder: Path, fit_arguments: Sequence[str], jobs: int, threads: int, episodes: int
 ) -> Iterator[SeedResult]:
-    """Train each seed with `brdiv fit`, ``jobs`` at a time on one thread each, and measure it.
+    """Train each seed with `brdiv fit`, ``jobs`` at a time on so many threads each, and measure it.
 
     Seeds that finished before are not trained again. Each one's output goes to ``folder/seed<N>.log``.
     """
-    return (result for _, result in train_methods({"": fit_arguments}, seeds, folder, jobs, episodes))
+    return (result for _, result in train_methods({"": fit_arguments}, seeds, folder, jobs, threads, episodes))
 
 
 def train_methods(
-    methods: Mapping[str, Sequence[str]], seeds: Sequence[int], folder: Path, jobs: int, episodes: int
+    methods: Mapping[str, Sequence[str]], seeds: Sequence[int], folder: Path, jobs: int, threads: int, episodes: int
 ) -> Iterator[tuple[str, SeedResult]]:
     """Train every method, given by name and arguments of `brdiv fit`, with every seed, in ``folder/<name>``."""
     for name, fit_arguments in methods.items():
         claim_settings(folder / name, fit_arguments)
     runs = [(name, seed) for name in methods for seed in seeds]
     with ThreadPoolExecutor(jobs) as pool:
-        paths = pool.map(lambda run: train(run[1], folder / run[0], methods[run[0]]), runs)
+        paths = pool.map(lambda run: train(run[1], folder / run[0], methods[run[0]], threads), runs)
         for (name, seed), path in zip(runs, paths, strict=True):
             yield name, measure(seed, path, episodes)
 
 
-def train(seed: int, folder: Path, fit_arguments: Sequence[str]) -> Path:
+def train(seed: int, folder: Path, fit_arguments: Sequence[str], threads: int) -> Path:
     """Train one seed in a process of its own, unless its finished population is there; returns the population file."""
     run, number = RunFolder(folder / f"seed{seed}"), 1
     while run.path.exists():  # an unfinished attempt is kept, not overwritten
@@ -74,7 +74,7 @@ def train(seed: int, folder: Path, fit_arguments: Sequence[str]) -> Path:
         number += 1
         run = RunFolder(folder / f"seed{seed}-{number}")
     command = [sys.executable, "-m", "brdiv", "fit", *fit_arguments]
-    command += ["--seed_everything", str(seed), "--run", str(run), "--threads", "1"]
+    command += ["--seed_everything", str(seed), "--run", str(run), "--threads", str(threads)]
     log = folder / f"{run.path.name}.log"
     with log.open("w") as output:
         code = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False).returncode

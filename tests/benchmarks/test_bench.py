@@ -2,8 +2,12 @@ import json
 
 import pytest
 
+from brdiv.benchmarks.limit import operations_per_update
 from brdiv.benchmarks.scaling import Point, measure
 from brdiv.commands import main
+from brdiv.games import Reaching
+from brdiv.objectives import BRDiv
+from brdiv.training import RolloutData, TeammateGenerator
 
 
 def test_every_game_is_timed(capsys):
@@ -15,12 +19,32 @@ def test_every_game_is_timed(capsys):
 
 @pytest.mark.parametrize("config", ["reaching", "lbf", "cooking"])
 def test_training_is_timed_against_the_floor(config, capsys):
-    main(["bench", "--config", config, "--updates", "20", "--repeats", "1", "--threads", "1", "--model.hidden", "[8]"])
+    main(
+        [
+            "bench",
+            "--config",
+            config,
+            "--updates",
+            "20",
+            "--repeats",
+            "1",
+            "--threads",
+            "1",
+            "--model.hidden",
+            "[8]",
+            "--single",
+        ]
+    )
     out = capsys.readouterr().out.strip().splitlines()
     result = json.loads(out[-1])
     assert result["fraction_of_floor"] == pytest.approx(
         result["env_steps_per_second"] / result["floor_steps_per_second"], rel=0.01
     )
+    assert result["fraction_of_limit"] == pytest.approx(
+        result["env_steps_per_second"] / result["limit_steps_per_second"], abs=0.001
+    )
+    assert result["fraction_of_limit"] < result["fraction_of_floor"]  # which has operations between its products
+    assert result["products"] in {"blas", "onednn"}
     parts = result["milliseconds"]
     assert set(parts) == {
         "policy", "env", "collector_overhead", "loss_and_backward", "optimiser", "loop_overhead", "measuring",
@@ -30,6 +54,36 @@ def test_training_is_timed_against_the_floor(config, capsys):
     assert out[0].startswith(result["game"])  # and nothing of what the run prints
     assert result["hidden"] == [8]
     assert any(line.split()[:1] == ["floor"] for line in out)
+
+
+def test_runs_side_by_side_are_timed_and_the_best_arrangement_is_named(monkeypatch, capsys):
+    monkeypatch.setattr("brdiv.commands.bench.usable_cores", lambda: 2)
+    monkeypatch.setattr("brdiv.commands.bench.bench_training", lambda *_: None)
+    main(["bench", "--config", "reaching", "--updates", "20", "--model.hidden", "[8]", "--data.self_play_rows", "8"])
+    _, *lines, best = capsys.readouterr().out.strip().splitlines()
+    speeds = {tuple(line.split()[i] for i in (0, 3)): int(line.split()[-1].replace(",", "")) for line in lines}
+    assert set(speeds) == {("1", "1"), ("1", "2"), ("2", "1")}
+    assert min(speeds.values()) > 0
+    runs, threads = max(speeds, key=lambda each: speeds[each])
+    assert best.startswith(f"for several seeds: {runs} at a time, {threads} thread")
+
+
+def test_a_failed_run_among_several_ends_the_benchmark_with_its_message(capsys):
+    with pytest.raises(SystemExit):
+        main(["bench", "--config", "reaching", "--updates", "20", "--model.gamma", "2"])
+    assert "gamma is 2" in capsys.readouterr().err
+
+
+def test_operations_are_those_of_the_products():
+    """A layer of n inputs and m outputs multiplies and adds n m times per sample, and again for each gradient."""
+    objective = BRDiv()
+    data = RolloutData(Reaching(), n_types=2, self_play_rows=3, cross_play_rows=2, window=4, steps=100)
+    module = TeammateGenerator(data.observation_size, data.n_actions, objective, n_types=2, hidden=[16])
+    d, a, samples = data.observation_size, data.n_actions, 5 * 4 * 2
+    actors = samples * 2 * (d * 16 + 16 * a) + samples * 2 * (2 * d * 16 + 3 * 16 * a)
+    seen = 2 * (d + 2)
+    critic = 5 * 4 * 2 * (2 * seen * 16 + 3 * 16) + 2 * 5 * 2 * (seen * 16 + 16)
+    assert operations_per_update(module, data) == actors + critic
 
 
 def test_misspelt_options_are_refused(capsys):

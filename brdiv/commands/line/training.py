@@ -18,6 +18,7 @@ from brdiv.benchmarks.training import TrainingParts
 from brdiv.callbacks import (
     Checkpoints,
     CrossPlay,
+    MatrixProducts,
     PlasticEvaluation,
     PopulationExport,
     RewardCheck,
@@ -40,6 +41,7 @@ from brdiv.errors import UserError
 from brdiv.runs import CheckpointFileError, RunFolder, find_checkpoint, is_first_process
 from brdiv.runs.resume import check_fits, check_made_with, check_stream
 from brdiv.training import RolloutData, TeammateGenerator, made_with
+from brdiv.training.memory import LARGE, keep_freed_memory, largest_tensor
 
 USAGE = "brdiv fit --config FILE [--config FILE ...] [--key value ...]"
 DESCRIPTION = """\
@@ -67,6 +69,7 @@ class TrainingCLI(LightningCLI):
         parser.add_argument("--threads", type=int, default=2, help="Number of CPU threads that torch may use.")
         parser.add_lightning_class_args(self._datamodule_class, "data")
         parser.add_lightning_class_args(self._model_class, "model")
+        parser.add_lightning_class_args(MatrixProducts, "products")
         parser.add_lightning_class_args(StepProgress, "progress")
         parser.add_lightning_class_args(Throughput, "throughput")
         parser.add_lightning_class_args(TrainingReturns, "training_returns")
@@ -168,12 +171,14 @@ class TrainingCLI(LightningCLI):
             raise UserError(f"run folder {wanted or default_folder(config)}: {error}") from None
 
     def before_fit(self) -> None:
-        """Refuse to resume a run that can't be; then say what will be slow."""
+        """Refuse to resume a run that can't be, say what will be slow, and see to memory."""
         if self.resumed is not None:
             self.check_resumed(self.resumed)
         if self.trainer.is_global_zero:
             use_threads(self.config.fit.threads)
             warn_if_crowded(self.threads)
+        if largest_tensor(self.model, self.datamodule) >= LARGE:
+            keep_freed_memory()
 
     def check_resumed(self, resumed: dict[str, Any]) -> None:
         """Refuse to resume a run with a checkpoint that doesn't fit, or without steps left."""

@@ -12,6 +12,7 @@ import torch
 from brdiv.commands import main
 from brdiv.commands.line import cores
 from brdiv.commands.line.cores import usable_cores
+from brdiv.commands.line.many import share_cores
 from tests.small_runs import train
 
 estimate = cores.busy_elsewhere  # before it is replaced for the tests
@@ -107,6 +108,17 @@ def test_no_more_runs_are_trained_at_a_time_than_there_are_cores(tmp_path, monke
     main(["seeds", "--config", "reaching", "--jobs", "8", "--folder", str(tmp_path)])
     assert given == {"jobs": 1}
     assert "jobs is 8" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("cores", "jobs", "runs", "shared"),
+    [(8, None, 20, (8, 1)), (8, None, 3, (3, 2)), (8, 2, 20, (2, 4)), (2, None, 1, (1, 2)), (2, 1, 5, (1, 2))],
+)
+@pytest.mark.usefixtures("_two_threads")
+def test_runs_share_all_cores(cores, jobs, runs, shared, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(cores)))
+    monkeypatch.setattr("brdiv.commands.line.cores.quotas", lambda *_: [])
+    assert share_cores(jobs, runs) == shared
 
 
 def test_a_crowded_machine_is_mentioned_in_one_line(tmp_path, monkeypatch, capsys):

@@ -1,0 +1,109 @@
+"""Which library multiplies matrices on the CPU: the fastest of those that compute in full float32, by measurement.
+
+Torch's own choice is BLAS, mostly MKL, which makes no use of AVX-512 on AMD's processors; oneDNN does, and takes half
+of the time there. But what sends float32 products to oneDNN is a setting that *allows* it to round to bfloat16, which
+it does on processors that have instructions for that. So both are measured, on this machine and this run's networks.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from brdiv.nets import Critic, Population
+
+WAYS = {"blas": "ieee", "onednn": "bf16"}
+"""Ways to multiply, and the setting of `torch.backends.mkldnn.matmul.fp32_precision` that leads there."""
+
+SETTING: Any = getattr(torch.backends.mkldnn, "matmul", None)  # which earlier versions of torch don't have
+
+EXACT = 2.0  # errors may be so many times those of BLAS: rounding in another order is allowed, fewer digits are not
+WORTH_IT = 1.1  # how many times as fast as BLAS another way must be: below, chance would decide between them
+ROWS, STEPS = 160, 8  # no larger a window is timed: it would take long, and says no more
+ROUNDS = 5
+
+
+class Measured(NamedTuple):
+    """What a way to multiply is like on this machine."""
+
+    error: float  # largest difference from the product in float64, as a share of the largest entry
+    seconds: float  # of forward and backward through a run's networks on one window
+
+
+def available() -> list[str]:
+    """Ways that this build of torch offers; BLAS is always one."""
+    return list(WAYS) if torch.backends.mkldnn.is_available() and SETTING is not None else ["blas"]
+
+
+def use(way: str) -> None:
+    """Multiply that way from now on, in this process."""
+    if len(available()) > 1:
+        SETTING.fp32_precision = WAYS[way]
+
+
+@contextmanager
+def multiplied(way: str) -> Iterator[None]:
+    """Multiply that way for a while."""
+    if len(available()) == 1:
+        yield
+        return
+    before = SETTING.fp32_precision
+    use(way)
+    try:
+        yield
+    finally:
+        SETTING.fp32_precision = before
+
+
+def measure(population: Population, critic: Critic, rows: int, window: int) -> dict[str, Measured]:
+    """Measure every way on networks of this run's sizes, in turn; some 100 ms for those of the paper."""
+    generator = torch.Generator().manual_seed(0)
+    shape = (min(rows, ROWS), min(window, STEPS), 2)
+    observation = torch.rand(*shape, population.observation_size, generator=generator)
+    ids = torch.randint(population.n_types, shape, generator=generator)
+    seconds: dict[str, list[float]] = {way: [] for way in available()}
+    errors = {way: largest_error(way, population, generator) for way in seconds}
+    for _ in range(1 + ROUNDS):  # the first to warm up: oneDNN builds a kernel for every shape
+        for way, times in seconds.items():
+            with multiplied(way):
+                times.append(time_networks(population, critic, observation, ids))
+    return {way: Measured(errors[way], min(times[1:])) for way, times in seconds.items()}
+
+
+def time_networks(population: Population, critic: Critic, observation: Tensor, ids: Tensor) -> float:
+    """Seconds of forward and backward of actors and critic."""
+    began = time.perf_counter()
+    with torch.enable_grad():
+        outcome = population(observation, ids).mean() + critic(observation, ids).mean()
+        torch.autograd.grad(outcome, [*population.parameters(), *critic.parameters()])
+    return time.perf_counter() - began
+
+
+def largest_error(way: str, population: Population, generator: torch.Generator) -> float:
+    """Largest error of forward and backward products of the population's layers on random matrices."""
+    errors = []
+    for layer in population.layers:
+        weight: nn.Parameter = layer.weight  # type: ignore[assignment]
+        n_in, n_out = weight.shape[1:]
+        x, w = (torch.randn(size, generator=generator) for size in ((2, 64, n_in), (2, n_in, n_out)))
+        gradient = torch.randn(2, 64, n_out, generator=generator)
+        with multiplied(way):
+            errors += [error_of(x, w), error_of(gradient, w.mT), error_of(x.mT, gradient)]
+    return max(errors)
+
+
+def error_of(a: Tensor, b: Tensor) -> float:
+    """Largest error of the product ``a @ b`` as a share of its largest entry."""
+    exact = a.double() @ b.double()
+    return float((torch.bmm(a, b) - exact).abs().max() / exact.abs().max())
+
+
+def fastest(measured: dict[str, Measured]) -> str:
+    """Name the fastest way that is as exact as BLAS; BLAS itself where none is clearly faster."""
+    blas = measured["blas"]
+    exact = {way: m.seconds for way, m in measured.items() if m.error <= EXACT * blas.error}
+    best = min(exact, key=lambda way: exact[way])
+    return best if exact[best] * WORTH_IT < blas.seconds else "blas"
