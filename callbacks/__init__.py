@@ -1,10 +1,9 @@
-"""What watches a run. Nothing here changes what is learned but for rounding, which `MatrixProducts` may."""
+"""What watches a run. Nothing here changes what is learned; without these, results are the same."""
 
 from .checkpoint import CheckpointError, Checkpoints, RunStopped
 from .cross_play import CrossPlay
 from .plastic import PlasticEvaluation
 from .population import PopulationExport
-from .products import MatrixProducts
 from .progress import StepProgress
 from .returns import TrainingReturns
 from .rewards import RewardCheck
@@ -14,7 +13,6 @@ __all__ = [
     "CheckpointError",
     "Checkpoints",
     "CrossPlay",
-    "MatrixProducts",
     "PlasticEvaluation",
     "PopulationExport",
     "RewardCheck",

@@ -22,7 +22,6 @@ from brdiv.benchmarks.floor import Floor
 from brdiv.benchmarks.limit import highest_rate, operations_per_update
 from brdiv.benchmarks.parts import time_parts
 from brdiv.benchmarks.timing import timed
-from brdiv.callbacks import MatrixProducts
 from brdiv.errors import UserError
 from brdiv.training import RolloutData, TeammateGenerator
 from brdiv.training.products import multiplied
@@ -110,7 +109,7 @@ def measure_training(
             loops += clock.loops
             floors += clock.floors
             pauses.append(clock.share(run.data.steps_per_update))
-        way = way_of(run.trainer)
+        way = run.module.products.chosen or "blas"
         with multiplied(way):
             parts = time_parts(run.module, run.data)
     limit = run.data.steps_per_update * highest_rate() / operations_per_update(run.module, run.data)
@@ -133,12 +132,6 @@ def measure_training(
         "products": way,
         **describe(run),
     }
-
-
-def way_of(trainer: Trainer) -> str:
-    """Name the library that multiplied in a run."""
-    found = [each.chosen for each in trainer.callbacks if isinstance(each, MatrixProducts)]  # type: ignore[attr-defined]
-    return found[0] or "blas" if found else "blas"
 
 
 def time_run(run: TrainingParts, warm_up: int) -> Clock:

@@ -1,6 +1,7 @@
 """Algorithm 1 as a LightningModule: the wiring between a rollout, the objective and the optimiser."""
 
 import copy
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from brdiv.nets import Critic, Population, values_where
 from brdiv.objectives import Objective, Sizes
 from brdiv.training.finite import LateGuard, check_finite, check_gradients, check_losses, largest_gradients
 from brdiv.training.losses import actor_loss, critic_loss, entropy
+from brdiv.training.products import Products, described, fastest, measure
 from brdiv.training.ranks import mean_over_ranks
 from brdiv.training.returns import is_bootstrapped, n_step_returns
 from brdiv.training.schedules import linear
@@ -39,6 +41,8 @@ class TeammateGenerator(LightningModule):
         entropy_weight: Weight of the policies' entropy at the start.
         final_entropy_weight: Weight of the policies' entropy at the end; the same as at the start if none is given.
         entropy_hold: Share of the run after which the entropy weight begins to move, in a line, to its final value.
+        products: Library that multiplies matrices on a CPU, blas or onednn. `auto` measures which is fastest at full
+            precision; to repeat a run bit for bit on another machine, name one.
 
     """
 
@@ -59,6 +63,7 @@ class TeammateGenerator(LightningModule):
         entropy_weight: float = 0.01,
         final_entropy_weight: float | None = None,
         entropy_hold: float = 0.0,
+        products: str = "auto",
     ) -> None:
         super().__init__()
         self.save_hyperparameters()
@@ -85,7 +90,26 @@ class TeammateGenerator(LightningModule):
         self.entropy_weights = (entropy_weight, last, entropy_hold)
         self.env_steps = 0
         self.late_guard = LateGuard()
+        self.products = Products(products)
         self.summed_entropy = torch.zeros(())  # of both seats' policies in the last window, for the logs
+
+    def on_fit_start(self) -> None:
+        """Choose how to multiply before anything is computed, the same on all ranks."""
+        trainer = self.trainer
+        if trainer.strategy.root_device.type != "cpu":
+            return
+        chosen = None
+        if self.products.is_open():
+            data = trainer.datamodule  # type: ignore[attr-defined]
+            measured = measure(self.population, self.critic, data.pairing.rows, data.window)
+            chosen = trainer.strategy.broadcast(fastest(measured))
+            if trainer.is_global_zero:
+                print(f"brdiv: {described(measured, chosen)}", file=sys.stderr)
+        self.products.start(chosen)
+
+    def teardown(self, stage: str) -> None:
+        """Leave torch as it was."""
+        self.products.stop()
 
     def losses(self, rollout: TensorDictBase, entropy_weight: float) -> dict[str, Tensor]:
         """Weigh every loss of Algorithm 2 on a rollout ``[B, T]``, by name; their sum is minimised."""
@@ -193,12 +217,14 @@ class TeammateGenerator(LightningModule):
         return self._trainer is not None and self._trainer.precision != "32-true"
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Keep the count of environment steps."""
+        """Keep the count of environment steps, and how matrices are multiplied."""
         checkpoint["env_steps"] = self.env_steps
+        checkpoint["products"] = self.products.chosen
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Resume counting where the checkpoint stopped, at the learning rates and precision of this run."""
         self.env_steps = checkpoint["env_steps"]
+        self.products.resume(checkpoint.get("products"))  # which checkpoints of earlier versions don't say
         # A run that had reached its end is asked for more: Lightning would take it at its word, and train nothing.
         checkpoint["loops"]["fit_loop"]["epoch_loop.batch_progress"]["is_last_batch"] = False
         (state,) = checkpoint["optimizer_states"]

@@ -7,18 +7,21 @@ it does on processors that have instructions for that. So both are measured, on 
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
+from brdiv.errors import UserError
 from brdiv.nets import Critic, Population
 
 WAYS = {"blas": "ieee", "onednn": "bf16"}
 """Ways to multiply, and the setting of `torch.backends.mkldnn.matmul.fp32_precision` that leads there."""
 
 SETTING: Any = getattr(torch.backends.mkldnn, "matmul", None)  # which earlier versions of torch don't have
+
+NAMES = {"blas": "BLAS", "onednn": "oneDNN"}
 
 EXACT = 2.0  # errors may be so many times those of BLAS: rounding in another order is allowed, fewer digits are not
 WORTH_IT = 1.1  # how many times as fast as BLAS another way must be: below, chance would decide between them
@@ -107,3 +110,45 @@ def fastest(measured: dict[str, Measured]) -> str:
     exact = {way: m.seconds for way, m in measured.items() if m.error <= EXACT * blas.error}
     best = min(exact, key=lambda way: exact[way])
     return best if exact[best] * WORTH_IT < blas.seconds else "blas"
+
+
+class Products:
+    """How a run multiplies: measured when it begins, and kept when it is resumed.
+
+    Another library rounds in another order, so a run that changed it would differ in last digits and then in
+    everything. Off the CPU there is nothing to choose.
+    """
+
+    def __init__(self, by: str = "auto") -> None:
+        if by not in {"auto", *WAYS}:
+            raise UserError(f"products is {by}: it must be auto, {' or '.join(WAYS)}")
+        if by != "auto" and by not in available():
+            raise UserError(f"products is {by}: this build of torch has only {', '.join(available())}")
+        self.by = by
+        self.chosen: str | None = None if by == "auto" else by
+        self.in_use = ExitStack()
+
+    def resume(self, chosen: Any) -> None:
+        """Keep to what was chosen before, where this machine has it and the user names no other."""
+        if self.by == "auto" and chosen in available():
+            self.chosen = chosen
+
+    def is_open(self) -> bool:
+        """Whether nothing is chosen yet."""
+        return self.chosen is None
+
+    def start(self, chosen: str | None = None) -> None:
+        """Multiply that way, or as chosen before, until `stop`."""
+        self.chosen = chosen or self.chosen
+        assert self.chosen is not None
+        self.in_use.enter_context(multiplied(self.chosen))
+
+    def stop(self) -> None:
+        """Leave torch as it was."""
+        self.in_use.close()
+
+
+def described(measured: dict[str, Measured], chosen: str) -> str:
+    """One line on how the ways compare."""
+    ways = ", ".join(f"{NAMES[way]} {1000 * m.seconds:.1f} ms (error {m.error:.0e})" for way, m in measured.items())
+    return f"matrices are multiplied by {NAMES[chosen]}: {ways}"

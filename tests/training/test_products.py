@@ -2,8 +2,12 @@ import pytest
 import torch
 
 from brdiv.nets import Critic, Population
+from brdiv.runs import RunFolder
 from brdiv.training import products
 from brdiv.training.products import Measured, available, error_of, fastest, measure, multiplied
+from tests.small_runs import train
+
+both_ways = pytest.mark.skipif(len(available()) == 1, reason="this build of torch multiplies in one way only")
 
 
 def test_the_fastest_exact_way_is_taken():
@@ -36,7 +40,7 @@ def test_errors_tell_full_precision_from_less(monkeypatch):
     assert error_of(a, b) > 1e-3
 
 
-@pytest.mark.skipif(len(available()) == 1, reason="this build of torch multiplies in one way only")
+@both_ways
 def test_torch_is_left_as_it_was():
     before = torch.backends.mkldnn.matmul.fp32_precision
     with multiplied("onednn"):
@@ -52,3 +56,54 @@ def test_measuring_draws_no_random_numbers_and_leaves_no_gradients():
     assert all(m.seconds > 0 and m.error < 1 for m in measured.values())
     assert torch.equal(torch.get_rng_state(), before)
     assert all(parameter.grad is None for parameter in [*population.parameters(), *critic.parameters()])
+
+
+def chosen_in(run):
+    (path,) = list(RunFolder(run).numbered_checkpoints().values())[-1:]
+    return torch.load(path, weights_only=True)["products"]
+
+
+def precision():
+    return torch.backends.mkldnn.matmul.fp32_precision
+
+
+def test_a_run_says_how_it_multiplies_and_writes_it_down(tmp_path, capsys):
+    run = train(tmp_path / "run")
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "matrices are multiplied by" in line]
+    name = {"blas": "BLAS", "onednn": "oneDNN"}[chosen_in(run)]
+    assert f"multiplied by {name}:" in line
+
+
+@both_ways
+@pytest.mark.parametrize("way", ["blas", "onednn"])
+def test_a_resumed_run_multiplies_as_before_without_measuring(way, tmp_path, capsys, monkeypatch):
+    run = train(tmp_path / "run", "--model.products", way)
+    seen = []
+    monkeypatch.setattr("brdiv.training.module.measure", lambda *_: pytest.fail("measured again"))
+    monkeypatch.setattr("brdiv.training.module.TeammateGenerator.check_numbers", lambda self: seen.append(precision()))
+    train(run, "--ckpt_path", "last", steps=128 * 16)
+    assert set(seen) == {{"blas": "ieee", "onednn": "bf16"}[way]}
+    assert chosen_in(run) == way
+    assert "multiplied" not in capsys.readouterr().err
+
+
+@both_ways
+def test_what_the_user_names_wins_over_the_checkpoint_and_nothing_stays_set(tmp_path):
+    before = precision()
+    run = train(tmp_path / "run", "--model.products", "blas")
+    train(run, "--ckpt_path", "last", "--model.products", "onednn", steps=128 * 16)
+    assert chosen_in(run) == "onednn"
+    assert precision() == before
+
+
+def test_what_torch_does_not_have_is_refused(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("brdiv.training.products.available", lambda: ["blas"])
+    with pytest.raises(SystemExit):
+        train(tmp_path / "run", "--model.products", "onednn")
+    assert "products is onednn: this build of torch has only blas" in capsys.readouterr().err
+
+
+def test_an_unknown_library_is_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        train(tmp_path / "run", "--model.products", "magma")
+    assert "products is magma: it must be auto, blas or onednn" in capsys.readouterr().err

@@ -11,7 +11,6 @@ TITLES = {
     "ckpt_path": "resuming",
     "data": "data: what is played, and how much of it",
     "model": "model: the networks, and how they learn",
-    "products": "products: which library multiplies matrices on a CPU",
     "progress": "progress: what is shown while a run trains",
     "cross_play": "cross_play: the matrix of all pairs, measured now and then and at the end",
     "plastic": "plastic: a learner with the game's heuristics, measured now and then and at the end",

@@ -18,7 +18,6 @@ from brdiv.benchmarks.training import TrainingParts
 from brdiv.callbacks import (
     Checkpoints,
     CrossPlay,
-    MatrixProducts,
     PlasticEvaluation,
     PopulationExport,
     RewardCheck,
@@ -69,7 +68,6 @@ class TrainingCLI(LightningCLI):
         parser.add_argument("--threads", type=int, default=2, help="Number of CPU threads that torch may use.")
         parser.add_lightning_class_args(self._datamodule_class, "data")
         parser.add_lightning_class_args(self._model_class, "model")
-        parser.add_lightning_class_args(MatrixProducts, "products")
         parser.add_lightning_class_args(StepProgress, "progress")
         parser.add_lightning_class_args(Throughput, "throughput")
         parser.add_lightning_class_args(TrainingReturns, "training_returns")

@@ -29,7 +29,7 @@ def test_every_group_says_what_it_is_about(text):
     titles = re.findall(r"^(\S.*):$", text, re.MULTILINE)
     assert titles[0] == "options"
     assert {title.partition(":")[0] for title in titles[2:]} == {
-        "data", "model", "products", "progress", "cross_play", "plastic", "rewards", "checkpoints", "trainer",
+        "data", "model", "progress", "cross_play", "plastic", "rewards", "checkpoints", "trainer",
         "optimizer", "lr_scheduler",
     }  # fmt: skip
     assert len(titles) == len(set(titles))
