@@ -7,6 +7,7 @@ from lightning import Callback, Trainer
 from tensordict import TensorDictBase
 from torch import Tensor, distributed
 
+from brdiv.rollouts.pairings import is_mixed
 from brdiv.training import TeammateGenerator
 from brdiv.training.ranks import gather, rank_and_size
 
@@ -48,7 +49,7 @@ class TrainingReturns(Callback):
         """Count the window, and log with the losses."""
         self.observe(batch)
         if module.logs_now():
-            module.report(self.means(batch["ids"][:, 0]))
+            module.report(self.means(batch["ids"][:, 0], is_mixed(data_of(trainer).pairing, module.device)))
 
     @torch.no_grad()
     def observe(self, rollout: TensorDictBase) -> None:
@@ -62,13 +63,16 @@ class TrainingReturns(Callback):
         ended += done.sum(1)
         under_way.mul_(~any_ended).add_(reward.sum(1) - earned)
 
-    def means(self, ids: Tensor) -> dict[str, float]:
+    def means(self, ids: Tensor, mixed: Tensor) -> dict[str, float]:
         """Mean returns by name, of rows that play ``ids [B, 2]``, over all ranks; nothing of what has not ended.
+
+        Rows of mixed play, ``mixed [B]``, are of neither kind.
 
         Every rank must ask. Counting starts anew.
         """
         own = ids[:, 0] == ids[:, 1]
-        sums = self.tally[1:] @ torch.stack([own, ~own], 1).to(self.tally.dtype)  # [paid and ended, kind]
+        kinds = torch.stack([own, ~own], 1) & ~mixed[:, None]
+        sums = self.tally[1:] @ kinds.to(self.tally.dtype)  # [paid and ended, kind]
         if rank_and_size()[1] > 1:
             distributed.all_reduce(sums)
         self.tally[1:] = 0.0

@@ -27,6 +27,10 @@ class BRDiv(Objective):
         early_pressure: Share of the balance at which all teams are pushed apart from the first step on.
         rise: Share of the run over which pressure rises from the one to the other, in a line.
         patience: How long a team is left alone while it learns: pressure goes with this power of its competence.
+        tolerance: Share of its own return that a team may earn with another's best response: up to half of that nobody
+            is pushed, from all of it on in full. Where it is 0, teams are pushed until they earn nothing.
+        extra_pressure: How much harder teams are pushed that can stand in for each other: so much of the pressure is
+            added where one earns with the other's best response all that it earns with its own.
         full_return: Return of an episode that is played perfectly. How much of it a team earns is its competence.
         memory: Number of updates over which the returns of pairs are averaged, to know what teams earn.
 
@@ -41,6 +45,8 @@ class BRDiv(Objective):
         early_pressure: float = 0.0,
         rise: float = 0.2,
         patience: float = 2.0,
+        tolerance: float = 0.0,
+        extra_pressure: float = 0.0,
         full_return: float = 1.0,
         memory: float = 200.0,
     ) -> None:
@@ -50,6 +56,8 @@ class BRDiv(Objective):
             pressure=pressure or 0.0,
             early_pressure=early_pressure,
             patience=patience,
+            tolerance=tolerance,
+            extra_pressure=extra_pressure,
         )
         if not 0 <= rise <= 1:
             raise UserError(f"rise is {rise}: it must lie between 0 and 1")
@@ -62,6 +70,8 @@ class BRDiv(Objective):
         self.early_pressure = early_pressure
         self.rise = rise
         self.patience = patience
+        self.tolerance = tolerance
+        self.extra_pressure = extra_pressure
         self.full_return = full_return
         self.memory = memory
         self.returns: PairReturns | None = None
@@ -79,8 +89,11 @@ class BRDiv(Objective):
             return
         self.returns.observe(rollout)
         risen = min(progress / self.rise, 1.0) if self.rise else 1.0
-        skill = competence(self.returns.matrix().diagonal() / self.full_return)
+        matrix = self.returns.matrix() / self.full_return
+        skill = competence(matrix.diagonal())
         pressures = self.early_pressure + (self.pressure - self.early_pressure) * risen * skill**self.patience
+        shared = overlap(matrix)
+        pressures = pressures * sets_in(shared, self.tolerance) * (1.0 + self.extra_pressure * shared)
         self.slopes = pressure_slopes(pressures, rollout["ids"][:, 0])
 
     def slope(self, ids: Tensor) -> Tensor:
@@ -103,6 +116,23 @@ def competence(shares: Tensor) -> Tensor:
     """How well ``[K, K]`` the worse of two teams plays, from 0 to 1, by the ``shares [K]`` of the full return."""
     shares = shares.clamp(0.0, 1.0)
     return torch.minimum(shares[:, None], shares[None, :])
+
+
+def overlap(matrix: Tensor, least: float = 0.05) -> Tensor:
+    """How much ``[K, K]`` two teams have in common, from 0 to 1, by what all pairs earn, ``matrix [K, K]``.
+
+    It is what the better of the two ways to mix them earns, as a share of what the worse of the two teams does. Teams
+    below ``least`` count as if they earned that: by so little, nobody can tell.
+    """
+    mixed = torch.maximum(matrix, matrix.T)
+    return (mixed / competence(matrix.diagonal()).clamp(min=least)).clamp(0.0, 1.0)
+
+
+def sets_in(shared: Tensor, tolerance: float) -> Tensor:
+    """Share ``[K, K]`` of the pressure that teams feel who have so much in common, ``shared [K, K]``."""
+    if not tolerance:
+        return torch.ones_like(shared)
+    return (2.0 * shared / tolerance - 1.0).clamp(0.0, 1.0)
 
 
 def pressure_slopes(pressures: Tensor, ids: Tensor) -> Tensor:

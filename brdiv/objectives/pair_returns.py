@@ -8,6 +8,8 @@ from torch import Tensor, distributed, nn
 class PairReturns(nn.Module):
     """Running estimate of the cross-play matrix ``[K, K]`` from the windows that training collects anyway.
 
+    Rows of mixed play don't count: no pair plays a whole episode there.
+
     It is the reward a pair was paid over the episodes it ended, both with a fading memory. That needs no sums for
     unfinished episodes, which would have to follow every row from window to window.
 
@@ -32,9 +34,10 @@ class PairReturns(nn.Module):
         """Take in a window ``[B, T]``; of all processes, where there are several."""
         i, j = rollout["ids"].unbind(-1)
         pair = (i * self.n_types + j).flatten()
+        counted = ~rollout["mixed"] if "mixed" in rollout.keys() else True  # noqa: SIM118
         fresh = torch.zeros(2, self.n_types**2, device=self.paid.device, dtype=self.paid.dtype)
         for total, seen in zip(fresh, ("reward", "done"), strict=True):
-            total.index_add_(0, pair, rollout["next", seen].flatten().to(total.dtype))
+            total.index_add_(0, pair, (rollout["next", seen].squeeze(-1) * counted).flatten().to(total.dtype))
         if distributed.is_available() and distributed.is_initialized():
             distributed.all_reduce(fresh)
         keep = 1.0 - 1.0 / self.memory

@@ -13,7 +13,7 @@ from torchrl.collectors import BaseCollector
 
 from brdiv.games import Playable
 from brdiv.rollouts.environment import Moment, RowsEnv
-from brdiv.rollouts.pairings import IdDraw
+from brdiv.rollouts.pairings import IdDraw, is_mixed
 from brdiv.rollouts.two_player import make_env
 
 PLAY_FORMAT = 1
@@ -31,8 +31,9 @@ class Actor(Protocol):
 class RolloutCollector(BaseCollector):
     """Windows of play, TensorDicts ``[B, T]``, each resuming where the last one stopped.
 
-    They are those of TorchRL's own collector (a test compares them), but for `state` and `clock`, which stay here. It
-    owns everything that decides how play goes on: the environment, where its rows stand, and both random streams.
+    They are those of TorchRL's own collector (a test compares them), but for `state` and `clock`, which stay here, and
+    `mixed [B, T]`, which marks rows of mixed play where there are any. It owns everything that decides how play goes
+    on: the environment, where its rows stand, and both random streams.
 
     Args:
         env: The rows to play.
@@ -50,6 +51,7 @@ class RolloutCollector(BaseCollector):
         self.seed = list(seed)
         self.generator = torch.Generator(env.device).manual_seed(derive_seeds(self.seed)[1])
         self.now: Moment | None = None
+        self.mixed = is_mixed(env.pairing, env.device) if env.pairing.mixed_play_rows else None
 
     def iterator(self) -> Iterator[TensorDictBase]:
         """Return window after window."""
@@ -59,12 +61,16 @@ class RolloutCollector(BaseCollector):
     def rollout(self) -> TensorDict:
         """Play one window."""
         # Stacked outside of inference mode, because its tensors can't be learned from.
-        return pack(*(torch.stack(entries, 1) for entries in zip(*self.play(), strict=True)))
+        window = pack(*(torch.stack(entries, 1) for entries in zip(*self.play(), strict=True)))
+        if self.mixed is not None:
+            window["mixed"] = self.mixed[:, None].expand(window.shape)
+        return window
 
     @torch.inference_mode()
     def play(self) -> list[tuple[Tensor, ...]]:
         """Play a window step by step: what was seen, done, by whom, seen next, paid, and how it ended."""
         now = self.env.begin() if self.now is None else self.now
+        now = now._replace(ids=self.env.pairing.take_over(now.ids, now.clock, self.generator))
         steps: list[tuple[Tensor, ...]] = []
         for _ in range(self.window):
             action = self.actor.act(now.observation, now.ids, self.generator)

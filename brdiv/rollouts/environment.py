@@ -10,6 +10,7 @@ from torchrl.data import Binary, Categorical, Composite, Unbounded
 from torchrl.envs import EnvBase
 
 from brdiv.games import Playable
+from brdiv.rollouts.pairings import IdDraw
 
 
 class Moment(NamedTuple):
@@ -44,6 +45,7 @@ class RowsEnv(EnvBase):
 
     game: Playable
     rows: int
+    pairing: IdDraw
 
     @abstractmethod
     def begin(self) -> Moment:

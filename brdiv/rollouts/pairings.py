@@ -7,15 +7,23 @@ from torch import Tensor
 
 from brdiv.errors import UserError
 
+TAKEOVER = 0.3
+"""Probability per window that an episode of mixed play becomes self-play."""
+
 
 class IdDraw(Protocol):
     """Draws the ids of new episodes."""
 
     n_types: int
     rows: int
+    mixed_play_rows: int
 
     def draw(self, generator: torch.Generator, times: int = 1) -> Tensor:
         """Draw ``ids [times, rows, 2]``."""
+        ...
+
+    def take_over(self, ids: Tensor, clock: Tensor, generator: torch.Generator) -> Tensor:
+        """Change who plays, ``ids [rows, 2]``, in episodes that are ``clock [rows]`` steps old."""
         ...
 
 
@@ -23,10 +31,23 @@ class Pairing:
     """Ids for a batch of rows: the first play themselves (i, i), the others a stranger (i, j), i != j.
 
     Each row keeps its kind for good, which fixes the share of self-play (SP) and cross-play (XP) experience in every
-    batch; its ids are drawn anew for every episode.
+    batch; its ids are drawn anew for every episode. Rows of mixed play, the last ones, begin as cross-play; before
+    every window, with probability ``takeover``, the own partner of one of the two takes over, and the rest of the
+    episode is self-play. Whoever refuses to play with strangers then refuses its own partner, too.
     """
 
-    def __init__(self, n_types: int, self_play_rows: int, cross_play_rows: int = 0) -> None:
+    def __init__(
+        self,
+        n_types: int,
+        self_play_rows: int,
+        cross_play_rows: int = 0,
+        mixed_play_rows: int = 0,
+        takeover: float = TAKEOVER,
+    ) -> None:
+        if not 0 <= takeover <= 1:
+            raise UserError(f"takeover is {takeover}: it must lie between 0 and 1")
+        if mixed_play_rows < 0:
+            raise UserError(f"mixed_play_rows is {mixed_play_rows}: it may not be negative")
         if n_types < 2:
             raise UserError(f"n_types is {n_types}: a diverse population needs at least 2 teammates")
         if self_play_rows < 0 or cross_play_rows < 0 or self_play_rows + cross_play_rows < 1:
@@ -37,7 +58,9 @@ class Pairing:
         self.n_types = n_types
         self.self_play_rows = self_play_rows
         self.cross_play_rows = cross_play_rows
-        self.rows = self_play_rows + cross_play_rows
+        self.mixed_play_rows = mixed_play_rows
+        self.takeover = takeover
+        self.rows = self_play_rows + cross_play_rows + mixed_play_rows
 
     def draw(self, generator: torch.Generator, times: int = 1) -> Tensor:
         """Draw ``ids [times, rows, 2]``, uniform over the K self-play or the K(K - 1) cross-play pairs."""
@@ -47,11 +70,29 @@ class Pairing:
         distance[:, : self.self_play_rows] = 0
         return torch.stack([i, (i + distance) % self.n_types], -1)
 
+    def take_over(self, ids: Tensor, clock: Tensor, generator: torch.Generator) -> Tensor:
+        """Let the partner of one of the two, by a fair coin, take over in some episodes of mixed play."""
+        if not self.mixed_play_rows:
+            return ids
+        first = self.rows - self.mixed_play_rows
+        chance, coin = torch.rand(2, self.mixed_play_rows, generator=generator, device=generator.device)
+        over = (chance < self.takeover) & (clock[first:] > 0)
+        i, j = ids[first:].unbind(-1)
+        stays = torch.where(coin < 0.5, i, j)
+        mixed = torch.where(over[:, None], stays[:, None], ids[first:])
+        return torch.cat([ids[:first], mixed])
+
+
+def is_mixed(pairing: IdDraw, device: torch.device) -> Tensor:
+    """Whether each row ``[rows]`` is one of mixed play."""
+    return torch.arange(pairing.rows, device=device) >= pairing.rows - pairing.mixed_play_rows
+
 
 class NoIds:
     """For rows whose players are chosen elsewhere: every id is 0, and nothing is drawn."""
 
     n_types = 1
+    mixed_play_rows = 0
 
     def __init__(self, rows: int) -> None:
         if rows < 1:
@@ -61,3 +102,7 @@ class NoIds:
     def draw(self, generator: torch.Generator, times: int = 1) -> Tensor:
         """Return ``ids [times, rows, 2]``."""
         return torch.zeros(times, self.rows, 2, dtype=torch.long, device=generator.device)
+
+    def take_over(self, ids: Tensor, clock: Tensor, generator: torch.Generator) -> Tensor:
+        """Nobody does."""
+        return ids

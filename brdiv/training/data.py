@@ -10,6 +10,7 @@ from brdiv.errors import UserError
 from brdiv.games import Playable
 from brdiv.rollouts import Pairing, RolloutCollector, collect
 from brdiv.rollouts.collector import PLAY_FORMAT
+from brdiv.rollouts.pairings import TAKEOVER
 from brdiv.training.ranks import gather, rank_and_size
 
 
@@ -58,6 +59,9 @@ class RolloutData(LightningDataModule):
         cross_play: Whether the objective learns from cross-play. Set by the objective; without, all rows are self-play.
         self_play_rows: Number of environments in which a teammate plays with its own best response.
         cross_play_rows: Number of environments in which a teammate plays with another's best response.
+        mixed_play_rows: Number of environments in which an episode begins as cross-play and may become self-play: the
+            own partner of one of the two takes over.
+        takeover: Probability of that, before every window of such an episode.
         window: Steps of every row between two updates; also the n of the n-step returns.
         steps: Budget in environment steps, all rows of all devices counted.
         seed: Seed of everything that is drawn while playing. Set by the run's seed.
@@ -71,6 +75,8 @@ class RolloutData(LightningDataModule):
         cross_play: bool = True,
         self_play_rows: int = 32,
         cross_play_rows: int = 128,
+        mixed_play_rows: int = 0,
+        takeover: float = TAKEOVER,
         window: int = 8,
         steps: int = 16_000_000,
         seed: int = 0,
@@ -78,9 +84,9 @@ class RolloutData(LightningDataModule):
         super().__init__()
         self.game = game
         if cross_play:
-            self.pairing = Pairing(n_types, self_play_rows, cross_play_rows)
+            self.pairing = Pairing(n_types, self_play_rows, cross_play_rows, mixed_play_rows, takeover)
         else:
-            self.pairing = Pairing(n_types, self_play_rows + cross_play_rows)
+            self.pairing = Pairing(n_types, self_play_rows + cross_play_rows + mixed_play_rows)
         if window < 1:
             raise UserError(f"window is {window}: an update needs at least one step")
         self.window = window

@@ -1,5 +1,6 @@
 """The returns of training, against episodes that are followed one by one."""
 
+import pytest
 import torch
 from brdiv.callbacks import TrainingReturns
 from lightning import Callback
@@ -33,10 +34,10 @@ class Follower(Callback):
         torch.save(self.found, "followed.pt")
 
 
-def logged(run):
+def logged(run, update=UPDATE):
     events = EventAccumulator(str(run)).Reload()
     tags = [tag for tag in events.Tags()["scalars"] if tag.startswith("training_return/")]
-    return {tag.split("/")[1]: {e.step // UPDATE: e.value for e in events.Scalars(tag)} for tag in tags}
+    return {tag.split("/")[1]: {e.step // update: e.value for e in events.Scalars(tag)} for tag in tags}
 
 
 def expected(followed, every):
@@ -60,15 +61,17 @@ def assert_close(found, wanted):
         assert all(abs(found[kind][update] - value) < 1e-5 for update, value in values.items())
 
 
-def test_logged_returns_are_those_of_the_episodes_that_ended(tmp_path, monkeypatch):
-    """Episodes of up to 11 steps: some end twice in a window of 8, some not at all."""
+@pytest.mark.parametrize("mixed", [0, 8])
+def test_logged_returns_are_those_of_the_episodes_that_ended(mixed, tmp_path, monkeypatch):
+    """Episodes of up to 11 steps: some end twice in a window of 8, some not at all. Rows of mixed play don't count."""
     monkeypatch.chdir(tmp_path)
     options = ["--data.game.horizon", "11", "--trainer.log_every_n_steps", "3"]
     options += ["--trainer.callbacks+=tests.callbacks.test_returns.Follower"]
-    run = train(tmp_path / "run", *options, steps=UPDATE * 20)
+    options += ["--data.mixed_play_rows", str(mixed), "--data.takeover", "0.5"]
+    run = train(tmp_path / "run", *options, steps=(16 + mixed) * 8 * 20)
     wanted = expected(torch.load("followed.pt"), every=3)
     assert any(value > 0 for value in wanted["self_play"].values())
-    assert_close(logged(run), wanted)
+    assert_close(logged(run, (16 + mixed) * 8), wanted)
 
 
 def test_methods_without_cross_play_log_none(tmp_path):
@@ -83,14 +86,14 @@ def window(reward, done):
 
 
 def test_an_episode_counts_when_it_ends_with_all_it_was_paid():
-    returns, ids = TrainingReturns(), torch.tensor([[2, 2]])
+    returns, ids, whole = TrainingReturns(), torch.tensor([[2, 2]]), torch.tensor([False])
     returns.tally = torch.zeros(3, 1)
     returns.observe(window([0.0, 1.0, 0.0], [0, 0, 0]))
-    assert returns.means(ids) == {}
+    assert returns.means(ids, whole) == {}
     returns.observe(window([-4.0, 0.5, 8.0], [1, 1, 0]))  # one of 1 - 4, one of 0.5, and 8 for a third
-    assert returns.means(ids) == {"training_return/self_play": (-3.0 + 0.5) / 2}
+    assert returns.means(ids, whole) == {"training_return/self_play": (-3.0 + 0.5) / 2}
     returns.observe(window([0.0, 0.0, 1.0], [0, 0, 1]))
-    assert returns.means(ids) == {"training_return/self_play": 9.0}
+    assert returns.means(ids, whole) == {"training_return/self_play": 9.0}
 
 
 def test_a_run_that_resumes_logs_the_returns_it_would_have_logged(tmp_path):

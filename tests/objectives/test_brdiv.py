@@ -100,12 +100,18 @@ def test_a_negative_weight_is_refused():
 
 
 def pressed(objective, earned, progress, rows=(8, 24)):
-    """The slopes ``[K, K]`` of a window in which team k earns ``earned[k]`` of every episode in self-play."""
+    """The slopes ``[K, K]`` of a window in which team k earns ``earned[k]`` of every episode, whoever responds."""
+    matrix = torch.tensor(earned)[:, None].expand(K, K)
+    return pressed_by(objective, matrix, progress, rows)
+
+
+def pressed_by(objective, matrix, progress=1.0, rows=(8, 240)):
+    """The slopes ``[K, K]`` after a window in which every pair earns what ``matrix [K, K]`` says in each episode."""
     objective.build(Sizes(K, D, A, [4]))
     rollout = random_rollout(torch.Generator().manual_seed(0), K, rows=rows)
     rollout["ids"] = rollout["ids"][:, :1].expand(-1, 8, -1).clone()
     rollout["next", "done"] = torch.ones_like(rollout["next", "done"])
-    rollout["next", "reward"] = torch.tensor(earned)[rollout["ids"][..., 0]][..., None]
+    rollout["next", "reward"] = matrix[rollout["ids"][..., 0], rollout["ids"][..., 1]][..., None]
     objective.observe(rollout, progress)
     return objective.slope(torch.cartesian_prod(torch.arange(K), torch.arange(K))).view(K, K)
 
@@ -155,6 +161,38 @@ def test_early_pressure_is_on_everybody_from_the_first_step_on():
     assert torch.allclose(pressed(objective, [0.5] * K, progress=1.0)[OFF_DIAGONAL], torch.tensor(-0.625))
 
 
+def shared_by_two(share):
+    """A matrix in which teams 0 and 1 earn a share of what they can with one of the two ways to mix them."""
+    matrix = torch.eye(K)
+    matrix[1, 0] = share
+    return matrix
+
+
+@pytest.mark.parametrize(("share", "felt"), [(0.0, 0.0), (0.1, 0.0), (0.15, 0.5), (0.2, 1.0), (0.9, 1.0)])
+def test_teams_that_have_little_in_common_are_tolerated(share, felt):
+    slopes = pressed_by(BRDiv(pressure=1.0, tolerance=0.2), shared_by_two(share))
+    full = pressed_by(BRDiv(pressure=1.0), shared_by_two(share))
+    assert slopes[0, 1].item() == pytest.approx(felt * full[0, 1].item(), abs=1e-6)
+    assert slopes[1, 0] == slopes[0, 1]
+    assert slopes[0, 2] == slopes[2, 3] == 0
+    assert (slopes.diagonal() == 1).all()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_teams_that_can_stand_in_for_each_other_are_pushed_beyond_the_balance(share):
+    slopes = pressed_by(BRDiv(pressure=1.0, extra_pressure=0.5), shared_by_two(share))
+    full = pressed_by(BRDiv(pressure=1.0), shared_by_two(share))
+    assert slopes[0, 1].item() == pytest.approx((1 + 0.5 * share) * full[0, 1].item())
+    assert slopes[2, 3] == full[2, 3]
+
+
+def test_what_teams_have_in_common_is_a_share_of_what_the_worse_one_earns():
+    matrix = torch.eye(K)
+    matrix[0, 0], matrix[0, 1] = 0.5, 0.25
+    slopes = pressed_by(BRDiv(pressure=1.0, patience=0.0, extra_pressure=1.0), matrix)
+    assert (slopes[0, 1] / slopes[0, 2]).item() == pytest.approx(1.5)
+
+
 def test_without_a_pressure_windows_change_nothing(generator):
     objective = BRDiv()
     objective.build(Sizes(K, D, A, [4]))
@@ -179,6 +217,8 @@ def test_the_weight_that_a_pressure_amounts_to_is_shown():
         {"patience": -1.0},
         {"full_return": 0.0},
         {"memory": 0.5},
+        {"tolerance": -0.1},
+        {"extra_pressure": -0.1},
     ],
 )
 def test_settings_that_mean_nothing_are_refused(wrong):
