@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -85,12 +85,7 @@ class Population(nn.Module):
 
     def logits(self, observation: Tensor, policy: Tensor) -> Tensor:
         """Logits ``[N, A]`` on ``observation [N, D]`` of ``policy [N]``: teammates count from 0, responses from K."""
-        groups = group(policy, SEATS * self.n_types)
-        x = observation.index_select(0, groups.sample).view(groups.number, groups.size, -1)
-        *inner, last = self.layers
-        for layer in inner:
-            x = layer(x, groups.owner).relu()
-        logits = last(x, groups.owner).flatten(0, 1).index_select(0, groups.slot)
+        logits = run_grouped(self.layers, observation, policy, SEATS * self.n_types)
         return logits.to(observation.dtype)  # under autocast, products alone are rounded to few digits
 
     def log_probs_of_all(self, observation: Tensor, action: Tensor) -> Tensor:
@@ -149,6 +144,17 @@ class Groups(NamedTuple):
     number: int
     size: int
     owner: Tensor | None  # [number] the policy of each row; None where row p is policy p's
+
+
+def run_grouped(layers: Iterable[nn.Module], x: Tensor, policy: Tensor, n_policies: int) -> Tensor:
+    """Run MLPs with ReLU, stacked as ``layers``, on ``x [N, I]``, each sample by that of its ``policy [N]``."""
+    groups = group(policy, n_policies)
+    x = x.index_select(0, groups.sample).view(groups.number, groups.size, -1)
+    *inner, last = layers
+    for layer in inner:
+        x = layer(x, groups.owner).relu()
+    out: Tensor = last(x, groups.owner).flatten(0, 1).index_select(0, groups.slot)
+    return out
 
 
 def group(policy: Tensor, n_policies: int) -> Groups:
@@ -212,13 +218,44 @@ class Critic(nn.Module):
         check_sizes(hidden)
         self.n_types = n_types
         self.register_buffer("id_rows", torch.eye(n_types), persistent=False)
-        self.layers = mlp([SEATS * (observation_size + n_types), *hidden], 1)
+        self.sizes = [SEATS * (observation_size + n_types), *hidden, 1]
+        self.build()
+
+    def build(self) -> None:
+        """Build the networks."""
+        self.layers = mlp(self.sizes[:-1], self.sizes[-1])
 
     def forward(self, observation: Tensor, ids: Tensor) -> Tensor:
         """Value ``[...]`` of ``observation [..., 2, D]`` for the pair ``ids [..., 2]``."""
         one_hot = functional.embedding(ids, self.id_rows)
-        value: Tensor = self.layers(torch.cat([observation.flatten(-2), one_hot.flatten(-2)], -1))
-        return value.squeeze(-1).to(observation.dtype)
+        value = self.values(torch.cat([observation.flatten(-2), one_hot.flatten(-2)], -1), ids)
+        return value.to(observation.dtype)
+
+    def values(self, x: Tensor, ids: Tensor) -> Tensor:
+        """Value ``[...]`` of the networks' input ``x [..., I]`` for the pair ``ids [..., 2]``."""
+        value: Tensor = self.layers(x)
+        return value.squeeze(-1)
+
+
+class SeparateCritics(Critic):
+    """V(s, i, j) by a network for each teammate i, their weights stacked as the actors' are.
+
+    In one network, what is learned of the first team that finds a strategy also holds for the others: they are drawn to
+    the same one.
+    """
+
+    def build(self) -> None:
+        """Build the networks."""
+        gains = [math.sqrt(2)] * (len(self.sizes) - 2) + [1.0]
+        self.layers = nn.ModuleList(  # type: ignore[assignment]
+            StackedLinear(self.n_types, n_in, n_out, gain)
+            for (n_in, n_out), gain in zip(itertools.pairwise(self.sizes), gains, strict=True)
+        )
+
+    def values(self, x: Tensor, ids: Tensor) -> Tensor:
+        """Value ``[...]`` of the networks' input ``x [..., I]`` for the pair ``ids [..., 2]``."""
+        value = run_grouped(self.layers, x.flatten(0, -2), ids[..., 0].flatten(), self.n_types)
+        return value.view(ids.shape[:-1])
 
 
 def values_where(wanted: Tensor, critics: Sequence[Critic], observation: Tensor, ids: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from brdiv.nets import Critic, Population, group_by_policy, group_in_blocks, sample, values_where
+from brdiv.nets import Critic, Population, SeparateCritics, group_by_policy, group_in_blocks, sample, values_where
 
 K, D, A = 3, 7, 5
 
@@ -101,8 +101,9 @@ def test_sampling_is_repeatable_and_leaves_global_randomness_alone(population):
     assert torch.equal(torch.get_rng_state(), before)
 
 
-def test_the_critic_tells_pairs_apart():
-    critic = Critic(K, D, hidden=[16])
+@pytest.mark.parametrize("kind", [Critic, SeparateCritics])
+def test_the_critic_tells_pairs_apart(kind):
+    critic = kind(K, D, hidden=[16])
     observation = torch.randn(1, 2, D).expand(K * K, 2, D)
     pairs = torch.cartesian_prod(torch.arange(K), torch.arange(K))
     assert critic(observation, pairs).shape == (K * K,)
@@ -149,3 +150,25 @@ def test_ids_of_nobody_are_refused_by_a_population_that_is_used(ids):
     with pytest.raises(ValueError, match="ids"):
         population.act(torch.rand(1, 2, 6), torch.tensor(ids))
     population.act(torch.rand(1, 2, 6), torch.tensor([[3, 0]]))
+
+
+def test_separate_critics_are_a_network_for_each_teammate():
+    """Values and gradients are those of ordinary networks; what one teammate's learns leaves the others alone."""
+    torch.manual_seed(0)
+    critics = SeparateCritics(K, D, hidden=[16, 8])
+    observation, ids = torch.randn(20, 4, 2, D), torch.randint(K, (20, 4, 2))
+    values = critics(observation, ids)
+    seen = torch.cat([observation.flatten(-2), nn.functional.one_hot(ids, K).flatten(-2)], -1)
+    expected = torch.empty(20, 4)
+    for row in range(20):
+        for step in range(4):
+            x, i = seen[row, step], int(ids[row, step, 0])
+            for number, layer in enumerate(critics.layers):
+                x = x @ layer.weight[i] + layer.bias[i, 0]
+                x = x.relu() if number < 2 else x
+            expected[row, step] = x
+    assert torch.allclose(values, expected, atol=1e-5)
+    values[ids[..., 0] == 1].sum().backward()
+    for layer in critics.layers:
+        assert layer.weight.grad[1].abs().sum() > 0
+        assert layer.weight.grad[[0, 2]].abs().sum() == 0

@@ -25,15 +25,13 @@ class Floor:
         self.actors = nn.ModuleList(
             StackedLinear(policies, n_in, n_out, 1.0) for n_in, n_out in itertools.pairwise(sizes)
         )
-        first = module.critic.layers[0]
-        assert isinstance(first, nn.Linear)
-        hidden = [layer.out_features for layer in module.critic.layers if isinstance(layer, nn.Linear)][:-1]
-        self.critic, self.target = (mlp([first.in_features, *hidden], 1) for _ in range(2))
+        seen = module.critic.sizes[0]
+        self.critic, self.target = (mlp(module.critic.sizes[:-1], 1) for _ in range(2))
         each = -(-SEATS * rows // policies)
         self.seen = torch.rand(policies, each, sizes[0])
         self.learned = torch.rand(policies, each * window, sizes[0])
         self.action = torch.randint(sizes[-1], (policies, each * window, 1))
-        self.states, self.ends = (torch.rand(n, first.in_features) for n in (rows * window, rows))
+        self.states, self.ends = (torch.rand(n, seen) for n in (rows * window, rows))
         parameters = [*self.actors.parameters(), *self.critic.parameters()]
         self.parameters = parameters
         self.adam = torch.optim.Adam(parameters, lr=1e-4, fused=True)

@@ -4,7 +4,6 @@ import itertools
 from functools import partial
 
 import torch
-from torch import nn
 
 from brdiv.benchmarks.timing import timed
 from brdiv.training import RolloutData, TeammateGenerator
@@ -21,8 +20,7 @@ def operations_per_update(module: TeammateGenerator, data: RolloutData) -> int:
     """
     population, steps, ends = module.population, data.steps_per_update, data.pairing.rows
     actor = products([population.observation_size, *population.hidden, population.n_actions])
-    linear = [layer for layer in module.critic.layers if isinstance(layer, nn.Linear)]
-    critic = [2 * layer.in_features * layer.out_features for layer in linear]
+    critic = products(module.critic.sizes)
     learn_actors = 3 * sum(actor) - actor[0]
     learn_critic = 3 * sum(critic) - critic[0]
     return 2 * steps * (sum(actor) + learn_actors) + steps * learn_critic + 2 * ends * sum(critic)

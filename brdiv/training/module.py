@@ -11,7 +11,7 @@ from tensordict import TensorDictBase
 from torch import Tensor
 
 from brdiv.errors import UserError
-from brdiv.nets import Critic, Population, values_where
+from brdiv.nets import Critic, Population, SeparateCritics, values_where
 from brdiv.objectives import Objective, Sizes
 from brdiv.training.finite import LateGuard, check_finite, check_gradients, check_losses, largest_gradients
 from brdiv.training.losses import actor_loss, critic_loss, entropy
@@ -31,6 +31,8 @@ class TeammateGenerator(LightningModule):
         n_types: Size of the population, K.
         hidden: Number of neurons in each hidden layer of an actor.
         critic_hidden: Number of neurons in each hidden layer of the critic; as in an actor if none are given.
+        separate_critics: Whether every teammate has a critic network of its own. One for all, as in the paper, draws
+            teams to the strategy that the first of them finds.
         policy_gain: Scale of the actors' last layer at the start. Near 0 all policies begin alike and near uniform;
             above 1 each begins with habits of its own.
         learning_rate: Learning rate of Adam.
@@ -54,6 +56,7 @@ class TeammateGenerator(LightningModule):
         n_types: int = 4,
         hidden: Sequence[int] = (128, 128),
         critic_hidden: Sequence[int] | None = None,
+        separate_critics: bool = False,
         policy_gain: float = 0.01,
         learning_rate: float = 1e-4,
         gamma: float = 0.99,
@@ -77,7 +80,8 @@ class TeammateGenerator(LightningModule):
                 raise UserError(f"{name} is {value}: it must be a number, and not a negative one")
         self.population = Population(n_types, observation_size, n_actions, hidden, policy_gain)
         critic_hidden = critic_hidden or hidden
-        self.critic = Critic(n_types, observation_size, critic_hidden)
+        kind = SeparateCritics if separate_critics else Critic
+        self.critic: Critic = kind(n_types, observation_size, critic_hidden)
         self.target_critic = copy.deepcopy(self.critic).requires_grad_(False)
         self.objective = objective
         self.objective.build(Sizes(n_types, observation_size, n_actions, critic_hidden))
