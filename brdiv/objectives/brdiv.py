@@ -7,7 +7,7 @@ from torch import Tensor
 from brdiv.errors import UserError
 from brdiv.metrics import brdiv_slope
 from brdiv.objectives.base import Objective, Sizes, check_not_negative
-from brdiv.objectives.pair_returns import PairReturns
+from brdiv.objectives.pair_returns import PairReturns, check_memory
 
 
 class BRDiv(Objective):
@@ -63,8 +63,7 @@ class BRDiv(Objective):
             raise UserError(f"rise is {rise}: it must lie between 0 and 1")
         if not 0 < full_return < float("inf"):
             raise UserError(f"full_return is {full_return}: it must be a positive number")
-        if not memory >= 1:
-            raise UserError(f"memory is {memory}: it must be at least 1 update")
+        check_memory(memory)
         self.cross_play_weight = cross_play_weight
         self.pressure = pressure
         self.early_pressure = early_pressure

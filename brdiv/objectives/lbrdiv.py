@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from brdiv.errors import UserError
 from brdiv.objectives.base import Objective, Sizes, check_not_negative
-from brdiv.objectives.pair_returns import PairReturns
+from brdiv.objectives.pair_returns import PairReturns, check_memory
 
 if TYPE_CHECKING:
     from brdiv.nets import Population
@@ -50,8 +50,7 @@ class LBRDiv(Objective):
         )
         if not largest_multiplier >= multiplier:
             raise UserError(f"largest_multiplier is {largest_multiplier}: below multiplier, {multiplier}")
-        if not memory >= 1:
-            raise UserError(f"memory is {memory}: it must be at least 1 update")
+        check_memory(memory)
         self.margin = margin
         self.multiplier = multiplier
         self.multiplier_learning_rate = multiplier_learning_rate

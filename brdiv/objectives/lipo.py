@@ -6,10 +6,9 @@ import torch
 from tensordict import TensorDictBase
 from torch import Tensor
 
-from brdiv.errors import UserError
 from brdiv.objectives.base import Objective, Sizes, check_not_negative
 from brdiv.objectives.classifier import TeamClassifier
-from brdiv.objectives.pair_returns import PairReturns
+from brdiv.objectives.pair_returns import PairReturns, check_memory
 
 if TYPE_CHECKING:
     from brdiv.nets import Population
@@ -40,8 +39,7 @@ class LIPO(Objective):
     ) -> None:
         super().__init__()
         check_not_negative(cross_play_weight=cross_play_weight, mutual_information_weight=mutual_information_weight)
-        if not memory >= 1:
-            raise UserError(f"memory is {memory}: it must be at least 1 update")
+        check_memory(memory)
         self.cross_play_weight = cross_play_weight
         self.against = against
         self.mutual_information_weight = mutual_information_weight

@@ -4,6 +4,14 @@ import torch
 from tensordict import TensorDictBase
 from torch import Tensor, distributed, nn
 
+from brdiv.errors import UserError
+
+
+def check_memory(memory: float) -> None:
+    """Refuse a memory that would forget what it sees."""
+    if not memory >= 1:
+        raise UserError(f"memory is {memory}: it must be at least 1 update")
+
 
 class PairReturns(nn.Module):
     """Running estimate of the cross-play matrix ``[K, K]`` from the windows that training collects anyway.
