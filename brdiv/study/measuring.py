@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from brdiv.study.cells import Cell
 from brdiv.study.child import die_with
 from brdiv.study.plan import Measuring
 from brdiv.study.tidy import Tidy
-from brdiv.study.units import Unit, measure, units_of
+from brdiv.study.units import Rows, Unit, measure, units_of
 
 LINES = 30.0  # seconds between two lines on how far it is
 
@@ -50,18 +50,26 @@ def evaluate_game(cells: Sequence[Cell], folder: Path, how: Measuring, jobs: int
         return 0
     say(f"evaluation of {folder.name}: {len(missing)} of {len(tidy.units)} measurements to do, in {folder}")
     began = said = time.monotonic()
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(jobs, len(missing)), context, initializer=begin_worker, initargs=(os.getpid(),))
-    try:
-        futures = {pool.submit(measure, unit, how): unit for unit in missing}
-        for done, future in enumerate(as_completed(futures), 1):
-            unit: Unit = futures[future]
-            tidy.add(unit, future.result())
-            if time.monotonic() - said > LINES:
-                said = time.monotonic()
-                say(f"evaluation of {folder.name}: {done} of {len(missing)} done")
-    finally:
-        pool.shutdown(cancel_futures=True)
+    for done, (unit, rows) in enumerate(measure_all(missing, how, jobs), 1):
+        tidy.add(unit, rows)
+        if time.monotonic() - said > LINES:
+            said = time.monotonic()
+            say(f"evaluation of {folder.name}: {done} of {len(missing)} done")
     tidy.write()
     say(f"evaluation of {folder.name}: {len(missing)} measurements in {time.monotonic() - began:.0f} s")
     return len(missing)
+
+
+def measure_all(units: Sequence[Unit], how: Measuring, jobs: int) -> Iterator[tuple[Unit, Rows]]:
+    """Measure units, so many at a time, and yield each as it is done: one at a time in this process itself."""
+    if jobs == 1:
+        yield from ((unit, measure(unit, how)) for unit in units)
+        return
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(min(jobs, len(units)), context, initializer=begin_worker, initargs=(os.getpid(),))
+    try:
+        futures = {pool.submit(measure, unit, how): unit for unit in units}
+        for future in as_completed(futures):
+            yield futures[future], future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
