@@ -29,7 +29,7 @@ def add_node(cluster):
     return cluster.add_node(num_cpus=1, object_store_memory=10**8)
 
 
-def wait_for(condition, process, seconds=200):
+def wait_for(condition, process, seconds=400):
     deadline = time.monotonic() + seconds
     while not condition():
         assert process.poll() is None, process.communicate()[0]
@@ -43,11 +43,14 @@ def test_a_cell_whose_node_dies_is_resumed_on_another(cluster, tmp_path):
     command = [sys.executable, "-m", "brdiv", "study", str(file), "--folder", str(folder), "--ray", cluster.address]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     run = folder / "cells/reaching/independent/seed1"
-    wait_for(lambda: list(run.glob("checkpoints/step_*.ckpt")), process)
-    assert state_of(folder)["state"] == RUNNING
-    add_node(cluster)
-    cluster.remove_node(first, allow_graceful=False)
-    printed = process.communicate(timeout=300)[0]
+    try:
+        wait_for(lambda: list(run.glob("checkpoints/step_*.ckpt")), process)
+        assert state_of(folder)["state"] == RUNNING
+        add_node(cluster)
+        cluster.remove_node(first, allow_graceful=False)
+        printed = process.communicate(timeout=400)[0]
+    finally:
+        process.kill()
     assert process.returncode == 0, printed
     state = state_of(folder)
     assert (state["state"], state["attempts"], state["steps"]) == ("done", 2, 39_936)

@@ -177,7 +177,7 @@ def test_a_cell_that_fails_is_a_line_and_is_tried_again_on_demand(tmp_path, caps
 
     def run(*options):
         with pytest.raises(SystemExit) as stop:
-            main(["study", str(file), "--folder", "out", *options])
+            main(["study", str(file), "--folder", "out", "--jobs", "1", *options])
         assert stop.value.code == 1
         return capsys.readouterr()
 
