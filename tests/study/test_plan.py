@@ -1,9 +1,13 @@
+from functools import partial
+
 import pytest
 import yaml
 from brdiv.configs import shipped_configs
 
+from brdiv.commands.line.resolving import resolve
 from brdiv.errors import UserError
 from brdiv.study.plan import Measuring, read_study
+from brdiv.study.settings import resolve_all
 
 
 def study(folder, **given):
@@ -84,3 +88,16 @@ def test_the_papers_study_has_its_eight_methods_with_five_seeds_on_three_games(t
     for game in ("reaching", "lbf", "cooking"):
         assert len({cell.method for cell in own if cell.game == game}) == 8
     assert len(cells) - len(own) == 3 * 2 * 3
+
+
+@pytest.mark.parametrize("name", [name for name in shipped_configs() if name.startswith("studies/")])
+def test_every_shipped_study_can_be_built(name, tmp_path):
+    planned = read_study(name)
+    found = resolve_all(planned, planned.groups, tmp_path, partial(resolve_with, "blas"))
+    assert len(found) == len(planned.groups)
+    assert all(resolved.steps > 0 for resolved in found.values())
+
+
+def resolve_with(library, arguments, overrides, kept):
+    """Without measuring which library is faster."""
+    return resolve(arguments, overrides, {"products": {"by": library}})
