@@ -5,12 +5,13 @@ import socket
 import time
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from brdiv.errors import UserError
 from brdiv.study.attempt import PATIENCE, POLL, Attempt
-from brdiv.study.cells import Cell, State
+from brdiv.study.cells import FAILED, Cell, State
 
 SHARED = "the folder of the study must be on a file system that all nodes share, under the same path"
 
@@ -135,7 +136,16 @@ class RayPool:
         if not self.tasks:
             return []
         done, _ = self.ray.wait(list(self.tasks), num_returns=len(self.tasks), timeout=0)
-        return [(self.tasks.pop(task), self.ray.get(task)) for task in done]
+        return [(cell := self.tasks.pop(task), self.outcome(task, cell)) for task in done]
+
+    def outcome(self, task: Any, cell: Cell) -> State:
+        """How a cell stands whose task has ended. If the task itself failed, that is why the cell did."""
+        try:
+            state: State = self.ray.get(task)
+        except self.ray.exceptions.RayError as error:
+            why = str(error).strip().splitlines()[-1]
+            state = cell.write(replace(cell.state(), state=FAILED, why=why))
+        return state
 
     def stop(self) -> None:
         """Interrupt all tasks, each of which has its cell save a checkpoint, then leave the cluster."""
