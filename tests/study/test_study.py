@@ -201,7 +201,7 @@ def start_long(tmp_path):
     file = write_study(tmp_path / "long.yaml", overrides=LONG)
     command = [sys.executable, "-m", "brdiv", "study", str(file), "--folder", str(tmp_path / "out")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    deadline = time.monotonic() + 200
+    deadline = time.monotonic() + 400
     while not list(cell_folder(tmp_path / "out").glob("checkpoints/step_*.ckpt")):
         assert process.poll() is None, process.communicate()[0]
         assert time.monotonic() < deadline
