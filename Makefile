@@ -6,7 +6,7 @@ PIP_FLAGS ?=
 BIN := $(VENV)/bin
 SEEDS ?= 0-9
 
-.PHONY: run test lint seeds methods headline faults memory clean
+.PHONY: run test lint seeds methods headline paper faults study-faults memory clean
 
 run: $(VENV)/installed
 	$(BIN)/brdiv fit --config configs/reaching.yaml
@@ -33,9 +33,17 @@ headline: $(VENV)/installed
 	$(BIN)/brdiv compare --config configs/reaching.yaml --seeds 0-4 --methods base independent
 	$(BIN)/brdiv evaluate runs/compare-reaching/base runs/compare-reaching/independent --out runs/headline
 
+# The paper's methods on its three games, five seeds each, and their evaluation. Interrupted, it resumes.
+paper: $(VENV)/installed
+	$(BIN)/brdiv study paper
+
 # Kills a run twenty times at random moments, and compares its end with one that was left alone. A few minutes.
 faults: $(VENV)/installed
 	$(BIN)/python -m tests.fault_injection
+
+# Kills a whole study ten times, runs it again each time, and compares it with one that was left alone.
+study-faults: $(VENV)/installed
+	$(BIN)/python -m tests.study_faults
 
 # Trains a million steps of LBF and says by how much memory grew.
 memory: $(VENV)/installed

@@ -21,7 +21,8 @@ def compare(
 
     Example: `brdiv compare --config configs/reaching.yaml --methods base lipo`
 
-    Options that are not listed here go to `brdiv fit`. Runs that are already done are not trained again.
+    Options that are not listed here go to `brdiv fit`. Runs that are done are not trained again, and those that
+    were interrupted resume from their last checkpoint.
 
     Args:
         config: Config file of the game.
@@ -37,16 +38,19 @@ def compare(
     check_at_least(1, episodes=episodes)
 
     from brdiv.configs import find_config
-    from brdiv.evaluation.seeds import parse_seeds, train_methods
+    from brdiv.evaluation.seeds import parse_seeds
     from brdiv.evaluation.tables import print_methods
+    from brdiv.study.many import train_methods
+    from brdiv.study.plan import method_configs, stem
 
     base = find_config(config)
     arguments: dict[str, list[str]] = {}
     for name in methods:
-        key = name if name == "base" else Path(name).stem
+        key = stem(name)
         if key in arguments:
             raise UserError(f"methods: two of them are called {key}")
-        arguments[key] = ["--config", str(base), *overlay(name), *fit_options]
+        arguments[key] = [part for path in (base, *method_configs(name)) for part in ("--config", str(path))]
+        arguments[key] += fit_options
     numbers = parse_seeds(seeds)
     jobs, threads = share_cores(jobs, len(numbers) * len(arguments))
     folder = folder or Path("runs", f"compare-{base.stem}")
@@ -54,13 +58,3 @@ def compare(
     print(f"training {len(arguments) * len(numbers)} runs, {jobs} at a time; logs are in {folder}")
     with writing(folder):
         print_methods(train_methods(arguments, numbers, folder, jobs, threads, episodes), folder)
-
-
-def overlay(method: str) -> list[str]:
-    """Return the options that put a method on top of a game."""
-    from brdiv.configs import find_config, shipped_configs
-
-    if method == "base":
-        return []
-    shipped = f"methods/{method}"
-    return ["--config", str(find_config(shipped if shipped in shipped_configs() else method))]

@@ -23,7 +23,8 @@ def seeds(
 
     Example: `brdiv seeds --config configs/reaching.yaml --seeds 0-9`
 
-    Options that are not listed here go to `brdiv fit`. Seeds that are already done are not trained again.
+    Options that are not listed here go to `brdiv fit`. Seeds that are done are not trained again, and those
+    that were interrupted resume from their last checkpoint.
 
     Args:
         config: Config file, or several, of which later ones win.
@@ -38,9 +39,10 @@ def seeds(
     check_at_least(1, episodes=episodes)
 
     from brdiv.configs import find_config
-    from brdiv.evaluation.seeds import parse_seeds, train_seeds
+    from brdiv.evaluation.seeds import parse_seeds
     from brdiv.evaluation.tables import print_seeds
     from brdiv.runs import RunFolder
+    from brdiv.study.many import train_seeds
 
     configs = [find_config(name) for name in config]
     numbers = parse_seeds(seeds)

@@ -1,10 +1,6 @@
 """One config, many seeds: how often it works."""
 
-import json
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +10,7 @@ from brdiv.errors import UserError
 from brdiv.games import Playable
 from brdiv.metrics import best_response_diversity, interchangeable_groups, mean_diagonal, mean_off_diagonal
 from brdiv.nets import Population
-from brdiv.runs import PopulationFileError, RunFolder, load_population
+from brdiv.runs import load_population
 from brdiv.teamwork import NoisyPolicies, TeamStrategy, both_seats, cross_play, play_pairs, team_strategies
 
 NOISE = 0.4
@@ -40,67 +36,6 @@ class SeedResult(NamedTuple):
     def complete(self) -> bool:
         """Whether no teammate can stand in for another."""
         return self.groups == self.n_types
-
-
-def train_seeds(
-    seeds: Sequence[int], folder: Path, fit_arguments: Sequence[str], jobs: int, threads: int, episodes: int
-) -> Iterator[SeedResult]:
-    """Train each seed with `brdiv fit`, ``jobs`` at a time on so many threads each, and measure it.
-
-    Seeds that finished before are not trained again. Each one's output goes to ``folder/seed<N>.log``.
-    """
-    return (result for _, result in train_methods({"": fit_arguments}, seeds, folder, jobs, threads, episodes))
-
-
-def train_methods(
-    methods: Mapping[str, Sequence[str]], seeds: Sequence[int], folder: Path, jobs: int, threads: int, episodes: int
-) -> Iterator[tuple[str, SeedResult]]:
-    """Train every method, given by name and arguments of `brdiv fit`, with every seed, in ``folder/<name>``."""
-    for name, fit_arguments in methods.items():
-        claim_settings(folder / name, fit_arguments)
-    runs = [(name, seed) for name in methods for seed in seeds]
-    with ThreadPoolExecutor(jobs) as pool:
-        paths = pool.map(lambda run: train(run[1], folder / run[0], methods[run[0]], threads), runs)
-        for (name, seed), path in zip(runs, paths, strict=True):
-            yield name, measure(seed, path, episodes)
-
-
-def train(seed: int, folder: Path, fit_arguments: Sequence[str], threads: int) -> Path:
-    """Train one seed in a process of its own, unless its finished population is there; returns the population file."""
-    run, number = RunFolder(folder / f"seed{seed}"), 1
-    while run.path.exists():  # an unfinished attempt is kept, not overwritten
-        if finished(run.population):
-            return run.population
-        number += 1
-        run = RunFolder(folder / f"seed{seed}-{number}")
-    command = [sys.executable, "-m", "brdiv", "fit", *fit_arguments]
-    command += ["--seed_everything", str(seed), "--run", str(run), "--threads", str(threads)]
-    log = folder / f"{run.path.name}.log"
-    with log.open("w") as output:
-        code = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False).returncode
-    if code != 0:
-        lines = log.read_text().strip().splitlines()
-        raise UserError(f"seed {seed} failed: {lines[-1] if lines else f'exit code {code}'} (all of it: {log})")
-    return run.population
-
-
-def claim_settings(folder: Path, fit_arguments: Sequence[str]) -> None:
-    """Refuse a folder that holds runs with other settings: they would be taken for results of these."""
-    texts = [Path(part).read_text() if Path(part).is_file() else part for part in fit_arguments]
-    settings, path = json.dumps(texts, indent=1), folder / "settings.json"
-    unknown = not path.exists() and any(folder.glob("seed*"))
-    if unknown or (path.exists() and path.read_text() != settings):
-        raise UserError(f"{folder} holds runs with other settings; choose another --folder, or remove it")
-    folder.mkdir(parents=True, exist_ok=True)
-    path.write_text(settings)
-
-
-def finished(path: Path) -> bool:
-    """Whether a whole population of a whole run is there."""
-    try:
-        return bool(load_population(path, allow_imports=True).about.get("finished"))
-    except PopulationFileError:
-        return False
 
 
 def measure(seed: int, path: Path, episodes: int) -> SeedResult:

@@ -2,11 +2,12 @@ import pytest
 import torch
 
 from brdiv.commands import main
-from brdiv.evaluation.seeds import claim_settings, measure, parse_seeds
+from brdiv.evaluation.seeds import measure, parse_seeds
 from brdiv.evaluation.tables import print_seeds
 from brdiv.games import LBF, Reaching
 from brdiv.nets import Population
 from brdiv.runs import save_population
+from brdiv.study.many import claim_settings
 from tests.small_runs import SMALL
 
 

@@ -36,6 +36,7 @@ def commands(run, out):
         "evaluate": ["evaluate", run, "--episodes", "1", "--out", out],
         "seeds": ["seeds", "--config", "reaching", "--folder", out],
         "compare": ["compare", "--config", "reaching", "--folder", out],
+        "study": ["study", "quick", "--folder", out],
         "bench": ["bench", "--config", "reaching", "--scaling", out],
     }
 

@@ -103,7 +103,7 @@ def test_every_command_that_plays_takes_no_more_threads_than_cores(command, tmp_
 def test_no_more_runs_are_trained_at_a_time_than_there_are_cores(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0})
     given = {}
-    monkeypatch.setattr("brdiv.evaluation.seeds.train_seeds", lambda *args: given.update(jobs=args[3]) or iter(()))
+    monkeypatch.setattr("brdiv.study.many.train_seeds", lambda *args: given.update(jobs=args[3]) or iter(()))
     monkeypatch.setattr("brdiv.evaluation.tables.print_seeds", list)
     main(["seeds", "--config", "reaching", "--jobs", "8", "--folder", str(tmp_path)])
     assert given == {"jobs": 1}

@@ -1,0 +1,165 @@
+"""What is measured of populations: units that don't depend on each other, nor on who else was measured when."""
+
+import functools
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+
+from brdiv.errors import UserError
+from brdiv.games import Playable
+from brdiv.runs import SavedPopulation, load_population
+from brdiv.study.cells import Cell
+from brdiv.study.plan import Measuring
+from brdiv.teamwork import (
+    LearnedPolicies,
+    Plastic,
+    SeveralPolicies,
+    all_pairs,
+    both_seats,
+    cross_play,
+    play_pairs,
+    team_strategies,
+)
+
+LEARNER = "plastic"
+HEURISTICS, GENERATED, ITSELF = "heuristics", "generated", "itself"
+
+HEADS = {
+    "cross_play": ("method", "seed", "teammate", "response", "episodes", "mean_return", "mean_length"),
+    "episodes": (
+        "method", "seed", "learner", "scenario", "teammate_method", "teammate_seed", "teammate", "episode", "return",
+        "length",
+    ),
+    "strategies": ("method", "seed", "team", "strategy", "share"),
+}  # fmt: skip
+"""Columns of the files that are written for a game."""
+
+Row = tuple[str | int, ...]
+Rows = dict[str, list[Row]]
+
+
+class Source(NamedTuple):
+    """A population to be measured, or whose teams are met."""
+
+    method: str
+    seed: int
+    path: Path
+    sha256: str
+
+
+class Unit(NamedTuple):
+    """A population by itself, or its learner with the heuristics or with all teams of a method."""
+
+    scenario: str
+    learner: Source
+    met: str  # the method whose teams are met; the scenario's name where it is none's
+    strangers: tuple[Source, ...]
+
+    @property
+    def key(self) -> str:
+        """Name the unit."""
+        return f"{self.learner.method}/seed{self.learner.seed} {self.scenario} {self.met}"
+
+    def digest(self, how: Measuring) -> str:
+        """Sum up all that its outcome depends on."""
+        of = [self.key, self.learner.sha256, [(each.seed, each.sha256) for each in self.strangers], how._asdict()]
+        return hashlib.sha256(json.dumps(of).encode()).hexdigest()
+
+    def generator(self, how: Measuring) -> torch.Generator:
+        """Random numbers of its own: the order in which units are measured doesn't matter."""
+        digest = hashlib.sha256(f"{how.seed} {self.key}".encode()).digest()
+        return torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))
+
+
+def units_of(cells: Sequence[Cell]) -> Iterator[Unit]:
+    """List what there is to measure of the finished cells of one game."""
+    found = [(cell, load(cell.run.population)) for cell in cells]
+    sources = [Source(c.method, c.seed, c.run.population, str(saved.about["sha256"])) for c, saved in found]
+    check_same_game(found)
+    has_heuristics = bool(found) and found[0][1].game.heuristics() is not None
+    for learner in sources:
+        yield Unit(ITSELF, learner, ITSELF, ())
+        if has_heuristics:
+            yield Unit(HEURISTICS, learner, HEURISTICS, ())
+        for method in dict.fromkeys(source.method for source in sources):
+            # A learner's own teams are no strangers to it.
+            strangers = tuple(s for s in sources if s.method == method and s.sha256 != learner.sha256)
+            if strangers:
+                yield Unit(GENERATED, learner, method, strangers)
+
+
+def check_same_game(found: Sequence[tuple[Cell, SavedPopulation]]) -> None:
+    """Refuse populations of different games under one name."""
+    for cell, saved in found:
+        first = found[0][1].game
+        if not saved.game.same_as(first):
+            ours, theirs = (f"{type(game).__name__}{game.settings()}" for game in (first, saved.game))
+            raise UserError(
+                f"{cell.name} plays {theirs}, and {found[0][0].name} plays {ours}: name their configs apart"
+            )
+
+
+@functools.lru_cache(maxsize=64)
+def load(path: Path) -> SavedPopulation:
+    """Load a population of the study's own."""
+    return load_population(path, allow_imports=True)
+
+
+def measure(unit: Unit, how: Measuring) -> Rows:
+    """Play a unit: rows by the name of the file that they go to."""
+    torch.set_num_threads(1)
+    population, game, _ = load(unit.learner.path)
+    generator = unit.generator(how)
+    if unit.scenario == ITSELF:
+        return measure_itself(unit, how, generator)
+    if unit.scenario == HEURISTICS:
+        strangers = game.heuristics()
+        assert strangers is not None
+        who = [(HEURISTICS, "", name) for name in strangers.names]
+        episodes = how.episodes
+    else:
+        parts = [LearnedPolicies(load(each.path).population) for each in unit.strangers]
+        strangers, episodes = SeveralPolicies(parts), how.generated_episodes
+        who = [
+            (each.method, str(each.seed), str(team))
+            for each, part in zip(unit.strangers, parts, strict=True)
+            for team in range(1, len(part) + 1)
+        ]
+    learner = Plastic(population)
+    played = play_pairs(game, strangers, learner, all_pairs(strangers, learner), episodes, generator)
+    start = (unit.learner.method, unit.learner.seed, LEARNER, unit.scenario)
+    returns, lengths = played.returns.tolist(), played.lengths.tolist()
+    rows: list[Row] = [
+        (*start, *name, number, f"{value:.6g}", length)
+        for name, values, steps in zip(who, returns, lengths, strict=True)
+        for number, (value, length) in enumerate(zip(values, steps, strict=True), 1)
+    ]
+    return {"episodes": rows}
+
+
+def measure_itself(unit: Unit, how: Measuring, generator: torch.Generator) -> Rows:
+    """Play every pair of a population, and tell by which strategy each team wins."""
+    population, game, _ = load(unit.learner.path)
+    method, seed, episodes = unit.learner.method, unit.learner.seed, how.cross_play_episodes
+    played = cross_play(game, *both_seats(population), episodes, generator)
+    returns, lengths = played.returns.mean(-1).tolist(), played.lengths.float().mean(-1).tolist()
+    rows: list[Row] = [
+        (method, seed, i, j, episodes, f"{value:.6g}", f"{length:.6g}")
+        for i, (values, steps) in enumerate(zip(returns, lengths, strict=True), 1)
+        for j, (value, length) in enumerate(zip(values, steps, strict=True), 1)
+    ]
+    return {"cross_play": rows, "strategies": strategy_rows(unit, game, episodes, generator)}
+
+
+def strategy_rows(unit: Unit, game: Playable, episodes: int, generator: torch.Generator) -> list[Row]:
+    """By which strategy each team wins; without a name where it mostly doesn't, no rows where games don't tell."""
+    teams = team_strategies(game, *both_seats(load(unit.learner.path).population), episodes, generator)
+    start = (unit.learner.method, unit.learner.seed)
+    return [
+        (*start, number, "" if team is None else team.name, "" if team is None else f"{team.share:.6g}")
+        for number, team in enumerate(teams or [], 1)
+    ]

@@ -1,0 +1,113 @@
+import pytest
+
+from brdiv.games import Reaching
+from brdiv.nets import Population
+from brdiv.runs import save_population
+from brdiv.study import measuring
+from brdiv.study.cells import Cell
+from brdiv.study.measuring import evaluate_cells
+from brdiv.study.plan import Measuring
+from brdiv.study.tidy import LEDGER
+from brdiv.study.units import load
+
+HOW = Measuring(episodes=2, generated_episodes=2, cross_play_episodes=2)
+TABLES = ("cross_play.csv", "episodes.csv", "strategies.csv")
+
+
+def make(cell):
+    """A finished population, different every time."""
+    game = Reaching()
+    save_population(cell.run.population, Population(2, game.observation_size, game.n_actions, [4]), game)
+    load.cache_clear()  # a study's own process never sees a population change
+
+
+@pytest.fixture
+def cells(tmp_path):
+    found = [Cell(tmp_path / method, seed, "reaching", method) for method in ("a", "b") for seed in (0, 1)]
+    for cell in found:
+        make(cell)
+    return found
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """The units that are really played."""
+    played = []
+    real = measuring.measure
+
+    def watched(unit, how):
+        played.append(unit.key)
+        return real(unit, how)
+
+    monkeypatch.setattr(measuring, "measure", watched)
+    return played
+
+
+def evaluate(cells, folder, how=HOW):
+    evaluate_cells(cells, folder, how, jobs=1, say=lambda text: None)
+    return {name: (folder / "reaching" / name).read_bytes() for name in TABLES}
+
+
+def test_every_unit_is_measured_once(cells, tmp_path, measured):
+    first = evaluate(cells, tmp_path / "out")
+    assert len(measured) == len(set(measured)) == 4 * (1 + 1 + 2)
+    measured.clear()
+    assert evaluate(cells, tmp_path / "out") == first
+    assert measured == []
+
+
+@pytest.mark.parametrize("torn", ["ledger", "rows"])
+def test_what_was_torn_off_is_measured_again_with_the_same_outcome(torn, cells, tmp_path, measured):
+    whole = evaluate(cells, tmp_path / "whole")
+    evaluate(cells, tmp_path / "torn")
+    measured.clear()
+    path = tmp_path / "torn/reaching" / (LEDGER if torn == "ledger" else "episodes.csv")
+    path.write_bytes(path.read_bytes()[:-30])
+    assert evaluate(cells, tmp_path / "torn") == whole
+    assert measured == ["b/seed1 generated b"]
+
+
+def test_interrupted_at_any_unit_it_comes_to_the_same(cells, tmp_path, monkeypatch):
+    whole = evaluate(cells, tmp_path / "whole")
+    real, calls = measuring.measure, []
+
+    def interrupted(unit, how):
+        calls.append(unit.key)
+        if len(calls) % 4 == 0:
+            raise KeyboardInterrupt
+        return real(unit, how)
+
+    monkeypatch.setattr(measuring, "measure", interrupted)
+    for _ in range(5):
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(cells, tmp_path / "out")
+    assert evaluate(cells, tmp_path / "out") == whole
+    assert len(calls) == 16 + 5, "each once, and again those that were interrupted"
+
+
+def test_a_population_that_was_trained_anew_is_measured_anew_wherever_it_plays(cells, tmp_path, measured):
+    evaluate(cells, tmp_path / "out")
+    measured.clear()
+    make(cells[3])
+    evaluate(cells, tmp_path / "out")
+    own = {"b/seed1 itself itself", "b/seed1 heuristics heuristics", "b/seed1 generated a", "b/seed1 generated b"}
+    assert set(measured) == own | {f"{learner} generated b" for learner in ("a/seed0", "a/seed1", "b/seed0")}
+
+
+def test_a_cell_that_comes_later_is_added(cells, tmp_path):
+    together = evaluate(cells, tmp_path / "together")
+    evaluate(cells[:2], tmp_path / "out")
+    assert evaluate(cells, tmp_path / "out") == together
+
+
+def test_other_episodes_are_another_measurement(cells, tmp_path, measured):
+    evaluate(cells, tmp_path / "out")
+    measured.clear()
+    evaluate(cells, tmp_path / "out", HOW._replace(episodes=3))
+    assert len(measured) == 16
+
+
+def test_several_processes_measure_what_one_does(cells, tmp_path):
+    alone = evaluate(cells[::2], tmp_path / "alone")
+    evaluate_cells(cells[::2], tmp_path / "both", HOW, jobs=2, say=lambda text: None)
+    assert {name: (tmp_path / "both/reaching" / name).read_bytes() for name in TABLES} == alone
