@@ -28,6 +28,7 @@ ARROWS = {
     "runs": {"games", "nets"},
     "evaluation": {"games", "teamwork", "runs", "metrics", "nets"},
     "figures": {"games", "metrics"},
+    "report": {"games", "teamwork", "runs", "evaluation", "figures", "metrics"},
     "benchmarks": {"games", "rollouts", "nets", "training", "figures"},
     "callbacks": {"games", "metrics", "training", "teamwork", "runs", "evaluation", "figures"},
 }
