@@ -56,7 +56,7 @@ def save_gif(path: Path, game: Playable, frames: Sequence[Frame], title: str = "
 
 
 def small_gif(
-    game: Playable, frames: Sequence[Frame], pixels: int = 168, most: int = 16, fps: float = 3.0, colours: int = 24
+    game: Playable, frames: Sequence[Frame], pixels: int = 168, most: int = 16, fps: float = 3.0, colours: int = 48
 ) -> bytes:
     """Draw an animation to stand among many others: the game alone, and no more than ``most`` moments of it.
 
@@ -72,11 +72,10 @@ def small_gif(
         game.draw(frame.view, figure.add_axes((0, 0, 1, 1)))
         canvas.draw()
         images.append(Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3]))
-    # One palette for all frames, else every one would bring its own; players are still at the first, food at the last.
-    both = Image.new("RGB", (2 * pixels, pixels))
-    for side, image in enumerate((images[0], images[-1])):
-        both.paste(image, (side * pixels, 0))
-    palette = both.quantize(colours, dither=Image.Dither.NONE)
+    # One palette for all frames, else every one would bring its own; it must hold whatever comes and goes.
+    shown_by = [images[round(at * (len(images) - 1))] for at in (0.0, 0.4, 0.7, 1.0)]
+    together = Image.fromarray(np.concatenate([np.asarray(image) for image in shown_by]))
+    palette = together.quantize(colours, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     small = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
     shown = 1000 / fps * len(frames) / len(chosen)
     durations = [*(round(shown) for _ in small[1:]), 1500]

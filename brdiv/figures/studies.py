@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 Interval = Sequence[float]  # value, low, high; the last two NaN where there is no interval
 
@@ -29,8 +30,8 @@ def interval_chart(
     """Draw estimates with their intervals, a line per method, one panel beside the other."""
     methods = list(dict.fromkeys(label for panel in panels.values() for label in panel))
     figure = Figure(figsize=(1.3 + 3.1 * len(panels), 0.85 + 0.27 * len(methods)), layout="constrained")
-    grid = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    hover = {}
+    grid = figure.subplots(1, len(panels), sharex=True, sharey=True, squeeze=False)[0]
+    hover: dict[str, str] = {}
     for number, (axes, (title, panel)) in enumerate(zip(grid, panels.items(), strict=True)):
         for place, label in enumerate(methods):
             value, low, high = panel.get(label, (np.nan,) * 3)
@@ -45,6 +46,8 @@ def interval_chart(
         axes.set_title(title, fontsize=9)
         axes.set_xlabel(xlabel)
         axes.grid(axis="x", linewidth=0.5)
+        axes.xaxis.set_major_locator(MaxNLocator(5))
+        axes.margins(x=0.08)
         axes.spines[["top", "right", "left"]].set_visible(False)
         axes.tick_params(axis="y", length=0)
     grid[0].set_yticks(range(len(methods)), methods)
@@ -63,7 +66,7 @@ def diversity_chart(
         gid = f"{number}.m{methods.index(method)}"
         axes.plot(x, y, "o", color=colours[method], markersize=7, alpha=0.85, markeredgewidth=0, gid=gid)
         hover[gid] = f"{name}: {xlabel} {x:.2f}, {ylabel} {y:.3f}"
-    across, up = ([point[at] for point in points] for at in (2, 3))
+    across, up = [x for _, _, x, _ in points], [y for _, _, _, y in points]
     if len(points) > 2 and np.ptp(across) > 0:
         slope, start = np.polyfit(across, up, 1)
         ends = np.array([min(across), max(across)])
@@ -74,28 +77,29 @@ def diversity_chart(
     return figure, hover
 
 
-def band_chart(
-    panels: Mapping[str, Mapping[str, Curve]], colours: Mapping[str, str]
-) -> tuple[Figure, dict[str, str]]:
+def band_chart(panels: Mapping[str, Mapping[str, Curve]], colours: Mapping[str, str]) -> tuple[Figure, dict[str, str]]:
     """Draw each method's curve with the band that its seeds fill, one panel beside the other."""
     figure = Figure(figsize=(3.5 * len(panels), 2.7), layout="constrained")
     methods, hover = list(colours), {}
+    last = max(curve.steps[-1] for panel in panels.values() for curve in panel.values())
+    unit = 1e6 if last >= 1e5 else 1.0
     for number, (title, panel) in enumerate(panels.items()):
         axes = figure.add_subplot(1, len(panels), number + 1)
         for label, curve in panel.items():
-            millions = np.asarray(curve.steps) / 1e6
+            across = np.asarray(curve.steps) / unit
             kind = f"m{methods.index(label)}"
             if curve.seeds > 1:
                 gid = f"band-{number}-{kind}.{kind}"
-                axes.fill_between(
-                    millions, curve.low, curve.high, color=colours[label], alpha=0.16, linewidth=0, gid=gid
-                )
+                axes.fill_between(across, curve.low, curve.high, color=colours[label], alpha=0.16, linewidth=0, gid=gid)
                 hover[gid] = f"{label}: all of {curve.seeds} seeds"
             gid = f"line-{number}-{kind}.{kind}"
-            axes.plot(millions, curve.middle, color=colours[label], linewidth=1.5, gid=gid)
-            hover[gid] = f"{label}: mean of {curve.seeds} seed{'s' * (curve.seeds > 1)}, at the end {curve.middle[-1]:.3f}"
+            axes.plot(across, curve.middle, color=colours[label], linewidth=1.5, gid=gid)
+            hover[gid] = (
+                f"{label}: mean of {curve.seeds} seed{'s' * (curve.seeds > 1)}, at the end {curve.middle[-1]:.3f}"
+            )
         axes.set_title(title, fontsize=9)
-        axes.set_xlabel("million environment steps")
+        axes.set_xlabel(f"{'million ' if unit > 1 else ''}environment steps")
+        axes.xaxis.set_major_locator(MaxNLocator(5))
         bare(axes)
     return figure, hover
 

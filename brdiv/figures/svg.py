@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from html import escape
+from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -19,11 +20,12 @@ NUMBERS = itertools.count()
 @contextmanager
 def page_ink() -> Iterator[None]:
     """Draw text, axes and ticks of the figures made inside in the page's ink, on no ground of their own."""
-    settings = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), INK)
+    ink = dict.fromkeys(("text.color", "axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), INK)
     faint = dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color", "grid.color"), FAINT)
     ground = dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor", "legend.facecolor"), "none")
     # Letters stay letters: smaller, sharper, and they can be searched for.
-    with matplotlib.rc_context({**settings, **faint, **ground, "svg.fonttype": "none", "font.size": 9}):
+    settings: dict[Any, Any] = {**ink, **faint, **ground, "svg.fonttype": "none", "font.size": 9}
+    with matplotlib.rc_context(settings):
         yield
 
 

@@ -52,7 +52,13 @@ def heatmap(results: GameResults, scenario: str, learner: str) -> str:
     cells = [[evaluation.cell_estimate(method, task) for method in methods] for task in tasks]
     with page_ink():
         figure = evaluation_heatmap(methods, tasks, cells, f"{results.title} {TITLES.get(scenario, scenario)}")
-    return as_svg(figure, f"{results.title}: return {TITLES.get(scenario, scenario)} by method and teammate")
+    hover = {}
+    for number, text in enumerate(figure.axes[0].texts):  # cell by cell, methods changing fastest
+        row, column = divmod(number, len(methods))
+        text.set_gid(gid := f"{number}.cell-text")
+        seeds = len(evaluation.cell_values(methods[column], tasks[row]))
+        hover[gid] = f"{methods[column]} with {tasks[row]}: {cells[row][column]}, {seeds} seeds"
+    return as_svg(figure, f"{results.title}: return {TITLES.get(scenario, scenario)} by method and teammate", hover)
 
 
 def diversity_figures(results: GameResults, colours: Mapping[str, str]) -> list[Diversity]:

@@ -40,7 +40,7 @@ def curve(seeds: Sequence[Sequence[tuple[int, float]]]) -> Curve:
     start = max(series[0][0] for series in seeds)
     end = min(series[-1][0] for series in seeds)
     steps = np.linspace(start, max(start, end), POINTS)
-    values = np.array([np.interp(steps, *zip(*series, strict=True)) for series in seeds])
-    return Curve(
-        steps.tolist(), values.mean(0).tolist(), values.min(0).tolist(), values.max(0).tolist(), len(seeds)
+    values = np.array(
+        [np.interp(steps, [step for step, _ in series], [value for _, value in series]) for series in seeds]
     )
+    return Curve(steps.tolist(), values.mean(0).tolist(), values.min(0).tolist(), values.max(0).tolist(), len(seeds))

@@ -15,7 +15,7 @@ from matplotlib.colors import to_hex
 
 from brdiv.evaluation.statistics import Estimate
 from brdiv.report.claims import FAILS, HOLDS, OPEN
-from brdiv.report.paper import findings
+from brdiv.report.paper import ALL_GAMES, findings
 from brdiv.report.results import read_game
 from brdiv.report.sections import GameSection, incomplete, make_section
 from brdiv.report.settings import Resolve
@@ -61,20 +61,21 @@ def render(study: Study, sections: list[GameSection]) -> str:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
-    environment.filters.update(svg=Markup, figure=figure, estimate=str, shade=shade, anchor=verdict_class, bar=interval_bar)
+    environment.filters.update(
+        svg=Markup, figure=figure, estimate=str, shade=shade, anchor=verdict_class, bar=interval_bar
+    )
     verdicts = findings([section.results for section in sections])
-    counts = Counter(found.verdict for found in verdicts)
+    tested = [found for found in verdicts if found.game in {ALL_GAMES, *(part.results.title for part in sections)}]
+    counts = Counter(found.verdict for found in tested)
     source = environment.loader
     assert source is not None
-    parts = {
-        name: Markup(source.get_source(environment, f"{name}")[0])  # noqa: S704
-        for name in ("style.css", "script.js")
-    }
+    parts = {name: Markup(source.get_source(environment, f"{name}")[0]) for name in ("style.css", "script.js")}
     return environment.get_template("page.html.jinja").render(
         study=study,
         name=str(study.given.get("name") or study.folder.resolve().name),
         sections=sections,
-        findings=verdicts,
+        findings=tested,
+        untested=[found for found in verdicts if found not in tested],
         counts=[(verdict, counts[verdict]) for verdict in (HOLDS, FAILS, OPEN)],
         missing=incomplete(sections),
         done=sum(cell.state == DONE for cell in study.cells),
@@ -126,8 +127,7 @@ def shade(value: float, top: float) -> int:
 def shades() -> list[tuple[str, str]]:
     """Colours of matrices, lowest first, each with the ink that is readable on it."""
     return [
-        (to_hex(colormaps["viridis"](at / (SHADES - 1))), "#fff" if at < SHADES / 2 else "#000")
-        for at in range(SHADES)
+        (to_hex(colormaps["viridis"](at / (SHADES - 1))), "#fff" if at < SHADES / 2 else "#000") for at in range(SHADES)
     ]
 
 
@@ -144,7 +144,8 @@ def interval_bar(estimate: Estimate, bound: float) -> Markup | str:
     low, width = min(ends), max(ends) - min(ends) or 1.0
     at = {name: 4 + 72 * (x - low) / width for name, x in
           (("low", estimate.low), ("high", estimate.high), ("value", estimate.value), ("bound", bound))}  # fmt: skip
-    return Markup(  # noqa: S704
+    return Markup(
         f'<svg class="bar" viewBox="0 0 80 14" aria-hidden="true"><path class="bound" d="M{at["bound"]:.1f} 1V13"/>'
-        f'<path class="span" d="M{at["low"]:.1f} 7H{at["high"]:.1f}"/><circle cx="{at["value"]:.1f}" cy="7" r="3"/></svg>'
+        f'<path class="span" d="M{at["low"]:.1f} 7H{at["high"]:.1f}"/>'
+        f'<circle cx="{at["value"]:.1f}" cy="7" r="3"/></svg>'
     )

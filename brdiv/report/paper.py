@@ -67,6 +67,7 @@ CLAIMS = (
     Claim("Cooking", "BRDiv's teams are the quickest in self-play (paper: 17-20 steps).", "Table 2", "steps", quickest),
     Claim("Cooking", "Slower teams prepare better for heuristics.", "Section 6.5", "steps", slow_teams_help),
 )  # fmt: skip
+ALL_GAMES = "all"
 OVER_ALL = "BRDiv's learner is better than Independent's with all but three of all games' heuristics."
 
 
@@ -77,7 +78,7 @@ def findings(games: Sequence[GameResults]) -> list[Finding]:
         by_title.setdefault(results.title, results)
     found = [judged(claim, by_title.get(claim.game)) for claim in CLAIMS]
     paper_games = [by_title[title] for title in dict.fromkeys(claim.game for claim in CLAIMS) if title in by_title]
-    return [*found, finding("all", OVER_ALL, "Section 6.4", "teammates", above_independent(paper_games))]
+    return [*found, finding(ALL_GAMES, OVER_ALL, "Section 6.4", "teammates", above_independent(paper_games))]
 
 
 def judged(claim: Claim, results: GameResults | None) -> Finding:

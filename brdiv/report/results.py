@@ -140,7 +140,7 @@ def as_evaluation(
     title: str, pair: tuple[str, str], scores: Sequence[Score], methods: dict[str, str], runs: Sequence[RunResult]
 ) -> Evaluation:
     """Sort the scores of a learner in one scenario as `brdiv evaluate` does, so that its statistics apply."""
-    learner, scenario = pair
+    _, scenario = pair
     mine = [score for score in scores if (score.learner, score.scenario) == pair and score.method in methods]
     order = list(methods)
     mine.sort(key=lambda score: (order.index(score.method), score.seed))

@@ -73,7 +73,7 @@ def read_study(folder: Path) -> Study:
         raise UserError(f"{folder} is not the folder of a study: it has no cells/")
     given = read_yaml(folder / "study.yaml")
     games, methods = names(given, "games"), names(given, "methods")
-    found = {key: None for key in [*planned(given), *on_disk(folder)]}
+    found = dict.fromkeys([*planned(given), *on_disk(folder)])
 
     def place(key: tuple[str, str, int]) -> tuple[int, str, int, str, int]:
         game, method, seed = key

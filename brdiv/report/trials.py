@@ -9,6 +9,7 @@ from brdiv.evaluation.statistics import Estimate, correlation, difference, share
 from brdiv.report.claims import (
     FAILS,
     HOLDS,
+    LEAST_SEEDS,
     OPEN,
     Verdict,
     above_all,
@@ -64,6 +65,9 @@ def narrowest(results: GameResults, ours: str) -> Verdict:
     present, missing = baselines(results)
     widths = {label: (e := aggregate(evaluation, label)).high - e.low for label in [ours, *present]}
     mine = widths.pop(ours)
+    seeds = min(len(results.of(label)) for label in [ours, *present])
+    if seeds < LEAST_SEEDS:
+        return unknown(f"{seeds} seeds: too few, {LEAST_SEEDS} are needed")
     widths = {label: width for label, width in widths.items() if not np.isnan(width)}
     if np.isnan(mine) or not widths:
         return unknown("no intervals to compare")
@@ -139,8 +143,8 @@ def more_diverse(results: GameResults, ours: str) -> Verdict:
     alike = [run for label in present for run in results.of(label) if len(run.groups) < run.n_types]
     total = sum(len(results.of(label)) for label in present)
     return verdict._replace(
-        found=f"{verdict.found}; teams that can stand in for each other, or don't play, in {len(alike)} of {total} runs "
-        "of baselines"
+        found=f"{verdict.found}; teams that can stand in for each other, or don't play, in {len(alike)} of {total} "
+        "baselines' runs"
     )
 
 

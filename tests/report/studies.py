@@ -5,9 +5,19 @@ import json
 import random
 from pathlib import Path
 
+from brdiv.games import shipped_games
+from brdiv.nets import Population
+from brdiv.runs import save_population
 from tests.small_runs import train
 
 HEURISTICS = {"reaching": 11, "lbf": 10, "cooking": 12}
+METHODS = {
+    "base": ("BRDiv", "BRDiv"),
+    "independent": ("Independent", "Independent"),
+    **{f"trajedi{part}": ("TrajeDi", f"TrajeDi{part}") for part in ("0", "025", "05", "075", "1")},
+    "anyplay": ("AnyPlay", "AnyPlay"),
+}
+"""Class and label of the paper's methods by the stems of their configs."""
 
 
 def write_csv(path, head, rows):
@@ -28,6 +38,31 @@ def train_cell(study: Path, game: str, method: str, seed: int, *options: str) ->
     train(run, *overlay(method), "--seed_everything", str(seed), *options, config=game)
     record(study, game, method, seed, "done")
     return run
+
+
+def untrained_cell(study: Path, game: str, method: str, seed: int, n_types: int = 4, label: str = "", playing=None):
+    """A cell whose population never learned a thing: enough for all that is made from files."""
+    names = {"reaching": "Reaching", "lbf": "LBF", "cooking": "Cooking"}
+    playing = playing or shipped_games()[names[game]]()
+    population = Population(n_types, playing.observation_size, playing.n_actions, [8])
+    kind, usual = METHODS.get(method, (method, method))
+    about = {"method": {"name": kind, "label": label or usual, "settings": {}}, "seed": seed, "finished": True}
+    path = study / "cells" / game / method / f"seed{seed}" / "population.safetensors"
+    save_population(path, population, playing, about)
+    record(study, game, method, seed, "done")
+    return path
+
+
+def whole_study(study: Path, level, others=0.1, game="reaching", seeds=5, n_types=4, **episodes):
+    """A study of one game whose learners earn about ``level[method]`` with strangers."""
+    runs = [(method, seed) for method in level for seed in range(seeds)]
+    for method, seed in runs:
+        untrained_cell(study, game, method, seed, n_types)
+    made_up_matrices(study, game, runs, n_types, others=others)
+    made_up_strategies(study, game, runs, n_types)
+    made_up_episodes(study, game, runs, n_types, level, **episodes)
+    write_rest(study, games=[game], methods=list(level), seeds=list(range(seeds)))
+    return study
 
 
 def record(study: Path, game: str, method: str, seed: int, state: str, why: str = ""):
@@ -64,7 +99,7 @@ def made_up_strategies(study, game, runs, n_types, alike=()):
     write_csv(study / "evaluation" / game / "strategies.csv", "method,seed,team,strategy,share", rows)
 
 
-def made_up_episodes(study, game, runs, n_types, level, heuristics=True, generated=True, episodes=4, learner="PLASTIC"):
+def made_up_episodes(study, game, runs, n_types, level, heuristics=True, generated=True, episodes=2, learner="PLASTIC"):
     """Episodes of every learner with strangers, who earn about ``level[method]``."""
     rows = []
     for method, seed in runs:
@@ -73,7 +108,9 @@ def made_up_episodes(study, game, runs, n_types, level, heuristics=True, generat
         if heuristics:
             strangers += [("heuristics", "heuristics", "", f"H{n}") for n in range(1, HEURISTICS.get(game, 3) + 1)]
         if generated:
-            strangers += [("generated", m, s, k) for m, s in runs for k in range(1, n_types + 1) if (m, s) != (method, seed)]
+            strangers += [
+                ("generated", m, s, k) for m, s in runs for k in range(1, n_types + 1) if (m, s) != (method, seed)
+            ]
         for scenario, owner, owner_seed, teammate in strangers:
             for episode in range(episodes):
                 paid = round(level[method] + 0.05 * (noise.random() - 0.5), 4)
