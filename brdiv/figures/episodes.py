@@ -72,16 +72,25 @@ def small_gif(
         game.draw(frame.view, figure.add_axes((0, 0, 1, 1)))
         canvas.draw()
         images.append(Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3]))
-    # One palette for all frames, else every one would bring its own; it must hold whatever comes and goes.
-    shown_by = [images[round(at * (len(images) - 1))] for at in (0.0, 0.4, 0.7, 1.0)]
-    together = Image.fromarray(np.concatenate([np.asarray(image) for image in shown_by]))
-    palette = together.quantize(colours, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    palette = common_palette(images, colours)
     small = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
     shown = 1000 / fps * len(frames) / len(chosen)
     durations = [*(round(shown) for _ in small[1:]), 1500]
     buffer = io.BytesIO()
     small[0].save(buffer, "gif", save_all=True, append_images=small[1:], duration=durations, loop=0, optimize=True)
     return buffer.getvalue()
+
+
+def common_palette(images: Sequence[Image.Image], colours: int) -> Image.Image:
+    """Make a palette of the commonest colours, as they are: grounds and players keep theirs, edges get the nearest."""
+    pixels = np.concatenate([np.asarray(image).reshape(-1, 3)[::11] for image in images]).astype(np.int64)
+    codes, counts = np.unique(pixels @ [65536, 256, 1], return_counts=True)
+    chosen = codes[np.argsort(-counts)[:colours]]
+    palette = Image.new("P", (1, 1))
+    # Unused places repeat the first colour: filled with black, they would be chosen for dark edges.
+    padded = [*chosen.tolist(), *[int(chosen[0])] * (colours - len(chosen))]
+    palette.putpalette([part for code in padded for part in (code >> 16, code >> 8 & 255, code & 255)])
+    return palette
 
 
 def evenly(frames: Sequence[Frame], most: int) -> Sequence[Frame]:

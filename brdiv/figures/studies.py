@@ -11,6 +11,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+MOST_COLUMNS = 3
+"""More panels than these stand in two columns: side by side they would be too small to read."""
+
 Interval = Sequence[float]  # value, low, high; the last two NaN where there is no interval
 
 
@@ -79,12 +82,14 @@ def diversity_chart(
 
 def band_chart(panels: Mapping[str, Mapping[str, Curve]], colours: Mapping[str, str]) -> tuple[Figure, dict[str, str]]:
     """Draw each method's curve with the band that its seeds fill, one panel beside the other."""
-    figure = Figure(figsize=(3.5 * len(panels), 2.7), layout="constrained")
+    columns = len(panels) if len(panels) <= MOST_COLUMNS else 2
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(min(3.9 * columns, 10.5), 2.6 * rows), layout="constrained")
     methods, hover = list(colours), {}
     last = max(curve.steps[-1] for panel in panels.values() for curve in panel.values())
     unit = 1e6 if last >= 1e5 else 1.0
     for number, (title, panel) in enumerate(panels.items()):
-        axes = figure.add_subplot(1, len(panels), number + 1)
+        axes = figure.add_subplot(rows, columns, number + 1)
         for label, curve in panel.items():
             across = np.asarray(curve.steps) / unit
             kind = f"m{methods.index(label)}"
