@@ -104,14 +104,20 @@ def headline(section: GameSection) -> dict[str, Any]:
 
 def versions(study: Study) -> dict[str, str]:
     """Write what `versions.json` says, nested parts in a line each."""
-    return {
-        name: ", ".join(f"{key} {inner}" for key, inner in value.items())
-        if isinstance(value, dict)
-        else " ".join(map(str, value))
-        if isinstance(value, list)
-        else str(value)
-        for name, value in study.versions.items()
-    }
+    return {name: in_a_line(value) for name, value in study.versions.items()}
+
+
+def in_a_line(value: Any) -> str:
+    """Write something nested in a line; of several starts of a study, how many, and the last.
+
+    >>> in_a_line({"cores": 2, "system": "Linux"}), in_a_line([{"started": "today", "torch": "2.13"}])
+    ('cores 2, system Linux', '1: started today, torch 2.13')
+    """
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {inner}" for key, inner in value.items() if not isinstance(inner, dict))
+    if isinstance(value, list) and value and isinstance(value[-1], dict):
+        return f"{len(value)}: {in_a_line(value[-1])}"
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def figure(value: float | None, digits: int = 2) -> str:

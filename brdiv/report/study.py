@@ -26,11 +26,12 @@ class StudyCell(NamedTuple):
     steps: int
     run: RunFolder
     about: Mapping[str, Any]  # what its population file says of itself; nothing where there is none
+    planned_label: str = ""  # what the study file calls its method
 
     @property
     def label(self) -> str:
-        """Name of the method as its paper writes it, or the config's where no run of it has finished."""
-        return str(self.about.get("method", {}).get("label") or self.method)
+        """Name of the method as its paper writes it, or the config's where nothing says it."""
+        return str(self.about.get("method", {}).get("label") or self.planned_label or self.method)
 
     @property
     def objective(self) -> str:
@@ -72,15 +73,16 @@ def read_study(folder: Path) -> Study:
     if not (folder / "cells").is_dir():
         raise UserError(f"{folder} is not the folder of a study: it has no cells/")
     given = read_yaml(folder / "study.yaml")
-    games, methods = names(given, "games"), names(given, "methods")
-    found = dict.fromkeys([*planned(given), *on_disk(folder)])
+    asked_for = planned(given)
+    games, methods = ([str(key[at]) for key in asked_for] for at in (0, 1))
+    found = dict.fromkeys([*asked_for, *on_disk(folder)])
 
     def place(key: tuple[str, str, int]) -> tuple[int, str, int, str, int]:
         game, method, seed = key
         base = [] if "base" in methods else ["base"]  # BRDiv first where the study doesn't say
         return rank(game, games), game, rank(method, [*base, *methods]), method, seed
 
-    cells = [read_cell(folder, *key) for key in sorted(found, key=place)]
+    cells = [read_cell(folder, *key)._replace(planned_label=asked_for.get(key, "")) for key in sorted(found, key=place)]
     if not cells:
         raise UserError(f"{folder} holds no runs yet")
     return Study(folder, given, read_json(folder / "versions.json"), cells)
@@ -97,8 +99,25 @@ def names(given: Mapping[str, Any], key: str) -> list[str]:
     return [Path(name).stem for name in listed if isinstance(name, str)] if isinstance(listed, list | dict) else []
 
 
-def planned(given: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
-    """Cells that a study file asks for; none where it says so in a way that isn't known here."""
+def planned(given: Mapping[str, Any]) -> dict[tuple[str, str, int], str]:
+    """Cells that a study file asks for, in its order, each with its method's label where the file says that.
+
+    What the study came to, if it is written there, else games x methods x seeds.
+    """
+    resolved = given.get("resolved")
+    groups = resolved.get("groups") if isinstance(resolved, dict) else None
+    if not isinstance(groups, list):
+        return dict.fromkeys(product_of(given), "")
+    found = {}
+    for group in groups:
+        if isinstance(group, dict) and {"game", "method", "seeds"} <= group.keys():
+            for seed in group["seeds"]:
+                found[str(group["game"]), str(group["method"]), int(seed)] = str(group.get("label") or "")
+    return found
+
+
+def product_of(given: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+    """Games x methods x seeds of a study file; none where it says so in a way that isn't known here."""
     seeds = given.get("seeds")
     if isinstance(seeds, str | int) and not isinstance(seeds, bool):
         try:

@@ -22,6 +22,23 @@ def test_what_failed_waits_or_was_never_begun_is_told_apart(tmp_path):
     }
 
 
+def test_what_the_study_came_to_says_which_cells_there_should_be_and_what_methods_are_called(tmp_path):
+    """Not every method is asked for on every game, nor with every seed."""
+    untrained_cell(tmp_path, "reaching", "base", 0)
+    groups = [
+        {"game": "reaching", "method": "base", "label": "BRDiv", "seeds": [0, 1]},
+        {"game": "lbf", "method": "anyplay", "label": "AnyPlay", "seeds": [0]},
+    ]
+    write_rest(tmp_path, games=["reaching", "lbf"], methods=["base"], seeds="0-4", resolved={"groups": groups})
+    assert states(tmp_path) == {
+        ("base", 0): ("done", ""),
+        ("base", 1): ("missing", ""),
+        ("anyplay", 0): ("missing", ""),
+    }
+    assert read_study(tmp_path).games == ["reaching", "lbf"]
+    assert read_study(tmp_path).labels("lbf") == {"anyplay": "AnyPlay"}
+
+
 def test_a_run_that_is_done_but_whose_population_is_damaged_has_failed(tmp_path):
     untrained_cell(tmp_path, "reaching", "base", 0).write_bytes(b"nothing")
     ((state, why),) = states(tmp_path).values()
