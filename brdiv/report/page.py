@@ -76,7 +76,7 @@ def render(study: Study, sections: list[GameSection]) -> str:
         sections=sections,
         findings=tested,
         untested=[found for found in verdicts if found not in tested],
-        counts=[(verdict, counts[verdict]) for verdict in (HOLDS, FAILS, OPEN)],
+        counts=[(verdict, counts[verdict], agreeing(verdict, counts[verdict])) for verdict in (HOLDS, FAILS, OPEN)],
         missing=incomplete(sections),
         done=sum(cell.state == DONE for cell in study.cells),
         hours=sum(cell.seconds for cell in study.cells) / 3600,
@@ -135,6 +135,15 @@ def shades() -> list[tuple[str, str]]:
     return [
         (to_hex(colormaps["viridis"](at / (SHADES - 1))), "#fff" if at < SHADES / 2 else "#000") for at in range(SHADES)
     ]
+
+
+def agreeing(verdict: str, count: int) -> str:
+    """Write a verdict on so many claims.
+
+    >>> agreeing("holds", 1), agreeing("holds", 2), agreeing("does not hold", 0)
+    ('holds', 'hold', 'do not hold')
+    """
+    return verdict if count == 1 else verdict.replace("holds", "hold").replace("does", "do")
 
 
 def verdict_class(verdict: str) -> str:
