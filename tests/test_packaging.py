@@ -96,6 +96,21 @@ def test_the_package_list_is_what_is_on_disk():
     assert listed == on_disk | {"brdiv.callbacks", "brdiv.configs"}
 
 
+def test_files_that_are_no_code_come_with_the_package():
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+    other = {
+        path
+        for path in (ROOT / "brdiv").rglob("*")
+        if path.is_file() and path.suffix not in {".py", ".pyc"} and "__pycache__" not in path.parts
+    }
+    folders = {name: ROOT.joinpath(*name.split(".")) for name in listed}
+    covered = {
+        path for name, patterns in listed.items() for pattern in patterns for path in folders[name].glob(pattern)
+    }
+    assert {"page.html.jinja", "style.css", "script.js", "py.typed"} <= {path.name for path in other}
+    assert other <= covered
+
+
 def test_an_installed_wheel_trains_outside_the_checkout(tmp_path):
     def run(*command, **kwargs):
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, **kwargs)

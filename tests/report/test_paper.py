@@ -86,6 +86,16 @@ def test_heuristics_that_the_paper_excepts_may_be_lost(ahead, tmp_path):
     assert "not with H3 and H8" in found.found
 
 
+def test_a_baseline_that_was_not_evaluated_leaves_it_open_whether_ours_is_best_with_each(ahead, tmp_path):
+    study = shutil.copytree(ahead, tmp_path / "copy")
+    path = study / "evaluation/reaching/episodes.csv"
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("trajedi1,")]
+    path.write_text("\n".join(lines))
+    found = of(study, "Figure 5a")
+    assert found.verdict == "can't be told"
+    assert "not compared with TrajeDi1" in found.found
+
+
 def test_diversity_and_return_correlate_if_they_go_together(tmp_path):
     study = whole_study(tmp_path, AHEAD, others={method: 1.0 - level for method, level in AHEAD.items()})
     assert of(study, "Section 6.4", "BRDiv").verdict == "holds"
