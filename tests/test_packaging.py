@@ -29,6 +29,7 @@ ARROWS = {
     "evaluation": {"games", "teamwork", "runs", "metrics", "nets"},
     "figures": {"games", "metrics"},
     "study": {"games", "runs", "teamwork", "evaluation", "metrics", "nets", "configs"},
+    "report": {"games", "teamwork", "runs", "evaluation", "figures", "metrics"},
     "benchmarks": {"games", "rollouts", "nets", "training", "figures"},
     "callbacks": {"games", "metrics", "training", "teamwork", "runs", "evaluation", "figures"},
 }
@@ -94,6 +95,21 @@ def test_the_package_list_is_what_is_on_disk():
         if path.parent != ROOT / "brdiv"
     }
     assert listed == on_disk | {"brdiv.callbacks", "brdiv.configs"}
+
+
+def test_files_that_are_no_code_come_with_the_package():
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+    other = {
+        path
+        for path in (ROOT / "brdiv").rglob("*")
+        if path.is_file() and path.suffix not in {".py", ".pyc"} and "__pycache__" not in path.parts
+    }
+    folders = {name: ROOT.joinpath(*name.split(".")) for name in listed}
+    covered = {
+        path for name, patterns in listed.items() for pattern in patterns for path in folders[name].glob(pattern)
+    }
+    assert {"page.html.jinja", "style.css", "script.js", "py.typed"} <= {path.name for path in other}
+    assert other <= covered
 
 
 def test_an_installed_wheel_trains_outside_the_checkout(tmp_path):

@@ -1,5 +1,6 @@
 """Episodes to look at: an animated GIF, a strip of pictures, or frames in the terminal."""
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -54,13 +55,57 @@ def save_gif(path: Path, game: Playable, frames: Sequence[Frame], title: str = "
     images[0].save(path, save_all=True, append_images=images[1:], duration=durations, loop=0)
 
 
+def small_gif(
+    game: Playable, frames: Sequence[Frame], pixels: int = 168, most: int = 16, fps: float = 3.0, colours: int = 48
+) -> bytes:
+    """Draw an animation to stand among many others: the game alone, and no more than ``most`` moments of it.
+
+    The first and the last are always there; an animation that leaves moments out takes as long as one that doesn't.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    chosen = evenly(frames, most)
+    images = []
+    for frame in chosen:
+        figure = Figure(figsize=(2.1, 2.1), dpi=pixels / 2.1)
+        canvas = FigureCanvasAgg(figure)
+        game.draw(frame.view, figure.add_axes((0, 0, 1, 1)))
+        canvas.draw()
+        images.append(Image.fromarray(np.asarray(canvas.buffer_rgba())[..., :3]))
+    palette = common_palette(images, colours)
+    small = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    shown = 1000 / fps * len(frames) / len(chosen)
+    durations = [*(round(shown) for _ in small[1:]), 1500]
+    buffer = io.BytesIO()
+    small[0].save(buffer, "gif", save_all=True, append_images=small[1:], duration=durations, loop=0, optimize=True)
+    return buffer.getvalue()
+
+
+def common_palette(images: Sequence[Image.Image], colours: int) -> Image.Image:
+    """Make a palette of the commonest colours, as they are: grounds and players keep theirs, edges get the nearest."""
+    pixels = np.concatenate([np.asarray(image).reshape(-1, 3)[::11] for image in images]).astype(np.int64)
+    codes, counts = np.unique(pixels @ [65536, 256, 1], return_counts=True)
+    chosen = codes[np.argsort(-counts)[:colours]]
+    palette = Image.new("P", (1, 1))
+    # Unused places repeat the first colour: filled with black, they would be chosen for dark edges.
+    padded = [*chosen.tolist(), *[int(chosen[0])] * (colours - len(chosen))]
+    palette.putpalette([part for code in padded for part in (code >> 16, code >> 8 & 255, code & 255)])
+    return palette
+
+
+def evenly(frames: Sequence[Frame], most: int) -> Sequence[Frame]:
+    """Choose so many frames at most, the first and the last among them."""
+    if len(frames) <= most:
+        return frames
+    chosen = np.unique(np.linspace(0, len(frames) - 1, most).round().astype(int)).tolist()
+    return [frames[number] for number in chosen]
+
+
 def save_strip(
     path: Path, game: Playable, frames: Sequence[Frame], title: str = "", columns: int = 6, most: int = 24
 ) -> None:
     """Write pictures side by side, evenly chosen where there are more than ``most`` frames."""
-    if len(frames) > most:
-        chosen = np.unique(np.linspace(0, len(frames) - 1, most).round().astype(int)).tolist()
-        frames = [frames[number] for number in chosen]
+    frames = evenly(frames, most)
     columns = min(columns, len(frames))
     rows = -(-len(frames) // columns)
     figure = Figure(figsize=(max(2.4 * columns, 3.6), 2.6 * rows + 0.6), layout="constrained")

@@ -43,10 +43,14 @@ def read_phases(run: RunFolder) -> Phases | None:
 
 def read_scalar(run: RunFolder, tag: str) -> list[tuple[int, float]]:
     """Read a scalar and its steps from the run's TensorBoard logs; nothing where it was not logged."""
+    return read_scalars(run, [tag]).get(tag, [])
+
+
+def read_scalars(run: RunFolder, tags: Sequence[str]) -> dict[str, list[tuple[int, float]]]:
+    """Read scalars and their steps from the run's TensorBoard logs, by tag; those that were not logged are left out."""
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     events = EventAccumulator(str(run.path), size_guidance={"scalars": 1000})
     events.Reload()
-    if tag not in events.Tags()["scalars"]:
-        return []
-    return [(event.step, event.value) for event in events.Scalars(tag)]
+    logged = events.Tags()["scalars"]
+    return {tag: [(event.step, event.value) for event in events.Scalars(tag)] for tag in tags if tag in logged}

@@ -98,6 +98,16 @@ def load_population(path: str | os.PathLike[str], allow_imports: bool = False) -
     return SavedPopulation(population.eval(), game, about)
 
 
+def read_about(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what a population file, or that of a run folder, says of itself; neither weights nor games are touched."""
+    path = find_population(Path(path))
+    try:
+        with safe_open(path, framework="pt") as file:
+            return read_description(path, file.metadata() or {})
+    except (SafetensorError, OSError) as error:
+        raise PopulationFileError(f"{path} is not a population file, or is damaged: {error}") from None
+
+
 def find_population(path: Path) -> Path:
     """Find a population file: the path itself, or that of a run folder."""
     if not path.exists():

@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 from rliable import library, metrics
+from scipy import stats
 
-from brdiv.evaluation.statistics import interquartile_mean, mean, pearson
+from brdiv.evaluation.statistics import correlation, difference, interquartile_mean, mean, pearson, share
 
 
 def rliables(scores, statistic, repetitions):
@@ -80,3 +81,37 @@ def test_estimates_repeat_and_leave_numpys_generator_alone():
     before = np.random.get_state()[1].copy()  # noqa: NPY002
     assert interquartile_mean(scores, 100) == interquartile_mean(scores, 100)
     assert (np.random.get_state()[1] == before).all()  # noqa: NPY002
+
+
+def test_a_difference_is_that_of_both_and_its_interval_that_of_two_independent_samples():
+    generator = np.random.default_rng(4)
+    first, second = 0.6 + 0.1 * generator.standard_normal((40, 1)), 0.5 + 0.2 * generator.standard_normal((60, 1))
+    found = difference(first, second, lambda cells: cells.mean(-1), repetitions=20_000)
+    assert found.value == pytest.approx(first.mean() - second.mean())
+    half = 1.96 * math.sqrt(first.var() / 40 + second.var() / 60)
+    assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.05)
+    assert difference([[0.2, 0.4]], [[0.1, 0.1]]).value == pytest.approx(0.2)
+    assert math.isnan(difference([[0.2, 0.4]], second).low)  # one run says nothing about others
+
+
+def test_the_interval_of_a_correlation_is_about_fishers():
+    generator = np.random.default_rng(5)
+    x = generator.standard_normal(300)
+    y = 0.8 * x + 0.6 * generator.standard_normal(300)
+    found = correlation(x, y, repetitions=10_000)
+    assert found.value == pytest.approx(pearson(x, y))
+    z = math.atanh(found.value)
+    assert found.low == pytest.approx(math.tanh(z - 1.96 / math.sqrt(297)), abs=0.01)
+    assert found.high == pytest.approx(math.tanh(z + 1.96 / math.sqrt(297)), abs=0.01)
+
+
+def test_a_correlation_of_few_points_or_of_none_that_vary_has_no_interval():
+    assert correlation([1, 2, 3, 4], [2, 4, 6, 9]).value > 0.9
+    assert math.isnan(correlation([1, 2, 3, 4], [2, 4, 6, 9]).low)
+    assert math.isnan(correlation([1] * 9, range(9)).value)
+
+
+@pytest.mark.parametrize(("count", "total"), [(0, 5), (3, 5), (5, 5), (19, 20)])
+def test_the_interval_of_a_share_is_wilsons(count, total):
+    expected = stats.binomtest(count, total).proportion_ci(method="wilson")
+    assert share(count, total) == pytest.approx((count / total, expected.low, expected.high), abs=1e-6)

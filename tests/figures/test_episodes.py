@@ -1,11 +1,13 @@
+import io
 import itertools
 
+import numpy as np
 import pytest
 import torch
 from PIL import Image
 
 from brdiv.commands import main
-from brdiv.figures import save_gif, save_strip
+from brdiv.figures import save_gif, save_strip, small_gif
 from brdiv.figures.episodes import draw_frame
 from brdiv.games import LBF, Cooking, Game, Reaching
 from brdiv.teamwork import RandomPolicies, Recorder, play
@@ -120,3 +122,25 @@ def test_mistakes_get_one_line(arguments, complaint, capsys):
     assert stop.value.code == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert complaint in line
+
+
+def test_a_small_gif_shows_the_beginning_and_the_end_and_few_moments_between(game, generator):
+    frames = record(game, 1, generator)[:20]
+    data = small_gif(game, frames, pixels=80, most=5)
+    with Image.open(io.BytesIO(data)) as image:
+        durations = []
+        for number in range(image.n_frames):
+            image.seek(number)
+            durations.append(image.info["duration"])
+        assert image.size == (80, 80)
+        assert 1 < image.n_frames <= 5  # moments that look alike are one frame
+        # As long as all 20 at three per second, but for the last, which stays a while.
+        assert sum(durations[:-1]) == pytest.approx(20 / 3 * 1000 * 4 / 5, rel=0.35)
+    assert len(data) < 20_000
+    with Image.open(io.BytesIO(small_gif(game, frames[:1] + frames[-1:], pixels=80))) as only:
+        only.seek(only.n_frames - 1)
+        last = only.convert("RGB")
+    with Image.open(io.BytesIO(data)) as image:
+        image.seek(image.n_frames - 1)
+        difference = np.abs(np.asarray(image.convert("RGB")).astype(int) - np.asarray(last)).mean()
+    assert difference < 3  # the same picture, but for its palette

@@ -12,7 +12,7 @@ from torch import Tensor
 import brdiv
 from brdiv.games import Reaching
 from brdiv.nets import Population
-from brdiv.runs import PopulationFileError, load_population, save_population
+from brdiv.runs import PopulationFileError, load_population, read_about, save_population
 
 
 @pytest.fixture
@@ -122,6 +122,18 @@ def test_a_folder_and_a_missing_file_are_told_apart(tmp_path):
         load_population(tmp_path)
     with pytest.raises(FileNotFoundError, match="no population file"):
         load_population(tmp_path / "nothing")
+
+
+def test_what_a_file_says_of_itself_is_read_without_building_its_game(path):
+    assert read_about(path)["seed"] == 4
+    text = path.read_bytes().replace(b"Reaching", b"Untaught")  # as long, so that the file stays whole
+    path.write_bytes(text)
+    assert read_about(path)["game"]["name"] == "Untaught"
+    with pytest.raises(PopulationFileError, match="not known here"):
+        load_population(path)
+    path.write_bytes(b"nothing")
+    with pytest.raises(PopulationFileError, match="damaged"):
+        read_about(path)
 
 
 class OwnReaching(Reaching):
