@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from brdiv.doors.registration import register_when_imported
 from brdiv.version import __version__
 
 if TYPE_CHECKING:
@@ -17,3 +18,6 @@ def __getattr__(name: str) -> Any:
 
         return getattr(runs, name)
     raise AttributeError(f"module 'brdiv' has no attribute {name!r}")
+
+
+register_when_imported()

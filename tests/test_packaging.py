@@ -28,7 +28,8 @@ ARROWS = {
     "runs": {"games", "nets"},
     "evaluation": {"games", "teamwork", "runs", "metrics", "nets"},
     "figures": {"games", "metrics"},
-    "benchmarks": {"games", "rollouts", "nets", "training", "figures"},
+    "doors": {"games", "rollouts", "nets", "teamwork", "runs", "evaluation", "figures"},
+    "benchmarks": {"games", "rollouts", "nets", "training", "figures", "doors"},
     "callbacks": {"games", "metrics", "training", "teamwork", "runs", "evaluation", "figures"},
 }
 ARROWS["commands"] = set(ARROWS)

@@ -1,6 +1,7 @@
 """What a two-player game is: constants, pure functions of batched tensors, and all that is the game's own."""
 
 import inspect
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,6 +28,9 @@ class Playable(nn.Module, ABC):
     observation_size: int
     horizon: int
     """Steps after which an episode is truncated; 0 where the environment itself ends every episode."""
+
+    observation_bounds: tuple[float, float] = (-math.inf, math.inf)
+    """Between which numbers everything that networks see lies."""
 
     view_size: int = 0
     """How many plain numbers a seat's view has; 0 where there is no view, and so nothing to draw."""

@@ -55,6 +55,7 @@ class Cooking(Game):
 
     n_actions = 8
     view_size = 20
+    observation_bounds = (-1.0, 1.0)
     observation_size = 2 * (CELLS + ITEMS) + ITEMS * (TABLE + 1)
     first_items: Tensor
     tools: Tensor

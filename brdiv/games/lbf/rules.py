@@ -45,6 +45,7 @@ class LBF(Game):
     """
 
     n_actions = len(MOVES)
+    observation_bounds = (0.0, 1.0)
     placements: Tensor
     seen: Tensor
     others: Tensor

@@ -40,6 +40,7 @@ class Reaching(Game):
 
     n_actions = len(MOVES)
     view_size = 4
+    observation_bounds = (0.0, 1.0)
     seen: Tensor
     moves: Tensor
     prizes: Tensor
