@@ -28,6 +28,8 @@ ARROWS = {
     "runs": {"games", "nets"},
     "evaluation": {"games", "teamwork", "runs", "metrics", "nets"},
     "figures": {"games", "metrics"},
+    "pettingzoo": {"doors"},
+    "stable_baselines3": {"doors"},
     "doors": {"games", "rollouts", "nets", "teamwork", "runs", "evaluation", "figures"},
     "benchmarks": {"games", "rollouts", "nets", "training", "figures", "doors"},
     "callbacks": {"games", "metrics", "training", "teamwork", "runs", "evaluation", "figures"},

@@ -24,7 +24,8 @@ def learner_spaces(game: Playable) -> tuple[spaces.Box, spaces.Discrete]:
 class TeammateEnv(gymnasium.Env[np.ndarray, np.int64]):
     """A game for one: the other seat is taken by a teammate, drawn anew for each episode and named in ``info``.
 
-    Observations ``[D]`` are what the networks of a population see. The reward is the team's.
+    Observations ``[D]`` are what the networks of a population see. The reward is the team's. After a step,
+    ``info["teammate_observation"]`` and ``info["teammate_action"]`` are what the teammate saw and did in it.
 
     Args:
         game: The game, or the name of a shipped one.
@@ -76,7 +77,9 @@ class TeammateEnv(gymnasium.Env[np.ndarray, np.int64]):
         reward = float(outcome.reward)
         self.time, self.total = self.time + 1, self.total + reward
         self.show()
-        return outcome.observation[0].numpy(), reward, bool(outcome.terminated), bool(outcome.truncated), self.info()
+        did = {"teammate_observation": outcome.seen[0].numpy(), "teammate_action": int(outcome.did)}
+        ends = bool(outcome.terminated), bool(outcome.truncated)
+        return outcome.observation[0].numpy(), reward, *ends, {**self.info(), **did}
 
     def info(self) -> dict[str, Any]:
         """Name the teammate."""

@@ -32,6 +32,8 @@ class Outcome(NamedTuple):
     reward: Tensor  # [B]
     terminated: Tensor  # [B]
     truncated: Tensor  # [B]
+    seen: Tensor  # [B, D] what the teammates saw when they acted
+    did: Tensor  # [B] and what they did
 
 
 class LearnerRows:
@@ -72,11 +74,12 @@ class LearnerRows:
     @torch.inference_mode()
     def step(self, action: Tensor) -> Outcome:
         """Let the learner do ``action [B]``, and the teammates theirs at the same time."""
-        other = self.rotation.act(self.seen(TEAMMATE))
+        seen = self.seen(TEAMMATE)
+        other = self.rotation.act(seen)
         self.rotation.watch(self.seen(RESPONSE), action)
         after, reward, terminated, done = self.env.advance(self.now, torch.stack([other, action], -1))
         self.arrive(after)
-        return Outcome(self.observation(), reward, terminated, done & ~terminated)
+        return Outcome(self.observation(), reward, terminated, done & ~terminated, seen.observation, other)
 
     @torch.inference_mode()
     def renew(self, done: Tensor) -> Tensor:

@@ -22,6 +22,8 @@ class TeammateVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     A row whose episode ends starts anew in the same step: its observation is the new one, and the last one of the old
     episode is in ``infos["final_obs"]``, where ``infos["_final_obs"]`` says so.
     ``infos["teammate"]`` names who plays each row now, ``infos["final_info"]["teammate"]`` who played what has ended.
+    After a step, ``infos["teammate_observation"] [B, D]`` and ``infos["teammate_action"] [B]`` are what the teammates
+    saw and did in it.
 
     Args:
         num_envs: How many rows, B.
@@ -80,16 +82,18 @@ class TeammateVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         if actions.shape != (self.num_envs,) or actions.min() < 0 or actions.max() >= self.game.n_actions:
             raise gymnasium.error.InvalidAction(f"actions must be {self.action_space}")
         outcome = self.rows.step(torch.from_numpy(actions.astype(np.int64)))
-        reward, terminated, truncated = (value.numpy() for value in outcome[1:])
+        reward, terminated, truncated = (value.numpy() for value in outcome[1:4])
         self.time, self.total = self.time + 1, self.total + reward
         done = terminated | truncated
+        did = {"teammate_observation": outcome.seen.numpy(), "_teammate_observation": self.everyone}
+        did |= {"teammate_action": outcome.did.numpy(), "_teammate_action": self.everyone}
         if not done.any():
-            return outcome.observation.numpy(), reward, terminated, truncated, self.info()
+            return outcome.observation.numpy(), reward, terminated, truncated, {**self.info(), **did}
         met = {"teammate": self.rows.teammates(), "_teammate": done}
         final = {"final_obs": outcome.observation.numpy(), "_final_obs": done, "final_info": met, "_final_info": done}
         observation = self.rows.renew(torch.from_numpy(done)).numpy()
         self.time[done], self.total[done] = 0, 0.0
-        return observation, reward, terminated, truncated, {**self.info(), **final}
+        return observation, reward, terminated, truncated, {**self.info(), **did, **final}
 
     def info(self) -> dict[str, Any]:
         """Name the teammates."""
