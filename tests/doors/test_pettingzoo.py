@@ -53,15 +53,16 @@ def test_our_adapter_trains_on_it_to_the_very_weights_of_the_native_game(name, t
     monkeypatch.setattr(game, "initial", lambda self, rows, generator: start.expand(rows).clone())
     ids = torch.stack([torch.arange(16) % 3, (torch.arange(16) + torch.arange(16) // 8) % 3], -1)
     monkeypatch.setattr(Pairing, "draw", lambda self, generator, times=1: ids.expand(times, 16, 2))
-    options = ["--model.n_types", "3", "--plastic.every", "0"]
-    native = train(tmp_path / "native", "--data.game", name, *options)
+    quick = ["--plastic.every", "0", "--cross_play.episodes", "1", "--cross_play.final_episodes", "1"]
+    options = ["--model.n_types", "3", *quick]
+    native = train(tmp_path / "native", "--data.game", name, "--data.game.horizon", "20", *options, steps=128 * 3)
     external = ["PettingZoo", "--data.game.module", "brdiv.pettingzoo", "--data.game.team_reward", "mean"]
-    external += ["--data.game.arguments", f'{{"game": "{name}"}}']
-    copies = train(tmp_path / "copies", "--data.game", *external, *options)
+    external += ["--data.game.arguments", f'{{"game": "{name}", "horizon": 20}}']
+    copies = train(tmp_path / "copies", "--data.game", *external, *options, steps=128 * 3)
     ours, theirs = (brdiv.load_population(run, allow_imports=True) for run in (native, copies))
     assert isinstance(ours.game, Game)
     assert not isinstance(theirs.game, Game)
-    assert ours.about["steps"] == theirs.about["steps"] == 128 * 12
+    assert ours.about["steps"] == theirs.about["steps"] == 128 * 3
     assert ours.about["sha256"] == theirs.about["sha256"]
 
 
