@@ -63,6 +63,18 @@ class Playable(nn.Module, ABC):
         """Build what watches episodes and tells the ways in which they are won; None where there is only one."""
         return None
 
+    def action_names(self) -> list[str]:
+        """What each action is called; by number, unless a game overrides this."""
+        return [f"action {number}" for number in range(self.n_actions)]
+
+    def observation_names(self) -> list[str]:
+        """What each number means that networks see; by number, unless a game overrides this."""
+        return [f"observation {number}" for number in range(self.observation_size)]
+
+    def view_names(self) -> list[str]:
+        """What each plain number of a view means; by number, unless a game overrides this."""
+        return [f"view {number}" for number in range(self.view_size)]
+
     def draw(self, view: Sequence[int], axes: "Axes") -> None:
         """Draw seat 0's view; as numbers, eight per line, unless a game overrides this."""
         lines = [" ".join(map(str, view[start : start + 8])) for start in range(0, len(view), 8)]
