@@ -31,7 +31,7 @@ ARROWS = {
     "pettingzoo": {"doors"},
     "stable_baselines3": {"doors"},
     "doors": {"games", "rollouts", "nets", "teamwork", "runs", "evaluation", "figures"},
-    "benchmarks": {"games", "rollouts", "nets", "training", "figures", "doors"},
+    "benchmarks": {"games", "rollouts", "nets", "training", "figures", "doors", "teamwork"},
     "callbacks": {"games", "metrics", "training", "teamwork", "runs", "evaluation", "figures"},
 }
 ARROWS["commands"] = set(ARROWS)

@@ -11,7 +11,10 @@ def small_population(game, n_types=3, gain=3.0):
     """Random policies with habits of their own."""
     with torch.random.fork_rng():
         torch.manual_seed(7)
-        return Population(n_types, game.observation_size, game.n_actions, [16], gain)
+        population = Population(n_types, game.observation_size, game.n_actions, [16], gain)
+        for layer in population.layers:
+            torch.nn.init.normal_(layer.bias, std=0.3)
+        return population
 
 
 def small_file(folder, name="Reaching", n_types=3, **settings):
