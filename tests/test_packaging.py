@@ -30,7 +30,10 @@ ARROWS = {
     "figures": {"games", "metrics"},
     "study": {"games", "runs", "teamwork", "evaluation", "metrics", "nets", "configs"},
     "report": {"games", "teamwork", "runs", "evaluation", "figures", "metrics"},
-    "benchmarks": {"games", "rollouts", "nets", "training", "figures"},
+    "pettingzoo": {"doors"},
+    "stable_baselines3": {"doors"},
+    "doors": {"games", "rollouts", "nets", "teamwork", "runs", "evaluation", "figures"},
+    "benchmarks": {"games", "rollouts", "nets", "training", "figures", "doors", "teamwork"},
     "callbacks": {"games", "metrics", "training", "teamwork", "runs", "evaluation", "figures"},
 }
 ARROWS["commands"] = set(ARROWS)

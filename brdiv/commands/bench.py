@@ -15,6 +15,7 @@ def bench(
     rows: int = 4096,
     scaling: Path | None = None,
     single: bool = False,
+    vector: int = 0,
     threads: int = 2,
     fit_options: list[str],
 ) -> None:
@@ -24,7 +25,8 @@ def bench(
 
     With a config: several runs of `brdiv fit` side by side, then one against the mathematics of its networks alone (the
     floor) and against what this machine can multiply at all (the limit); options that are not listed here go to `brdiv
-    fit`. Without one: how fast games step with random play.
+    fit`. Without one: how fast games step with random play; with --vector, how fast LBF's vector environment with a
+    teammate inside does, beside `lbforaging` in Stable-Baselines3's where both are installed.
 
     Args:
         config: Config file, or several, of which later ones win.
@@ -33,10 +35,12 @@ def bench(
         rows: Number of rows to step at once, without a config.
         scaling: Folder for tables and figures of how speed follows rows, K and threads, 20 updates each.
         single: Measure one run alone, and not several side by side, too.
+        vector: Number of environments of the vector environment to step, without a config; 0 for none.
         threads: Number of CPU threads that torch may use.
         fit_options: Further options of `brdiv fit`.
 
     """
+    check_at_least(0, vector=vector)
     check_at_least(1, updates=updates, repeats=repeats, rows=rows, threads=threads)
     check_output_folder(scaling)
     if config is None:
@@ -44,8 +48,13 @@ def bench(
             raise UserError(f"unrecognized arguments: {' '.join(fit_options)}")
         if scaling:
             raise UserError("scaling needs a config")
-        bench_games(rows, threads)
+        if vector:
+            bench_vector(vector, threads, repeats)
+        else:
+            bench_games(rows, threads)
         return
+    if vector:
+        raise UserError("vector is without a config: its networks are those of configs/lbf.yaml")
     passed_on = [part for name in config for part in ("--config", name)] + fit_options
     if scaling:
         from brdiv.benchmarks.scaling import run_scaling
@@ -78,6 +87,19 @@ def bench_games(rows: int, threads: int) -> None:
     for name, game in shipped_games().items():
         speed = stepping_speed(game(), rows)
         print(f"{name:10} {speed.rules:>12,.0f} {speed.environment:>20,.0f}")
+
+
+def bench_vector(environments: int, threads: int, repeats: int) -> None:
+    """Print how fast LBF's vector environment is, and the usual way beside it where that is installed."""
+    from importlib.util import find_spec
+
+    from brdiv.benchmarks.vector_env import print_vector_speeds
+    from brdiv.games import LBF
+
+    threads = use_threads(threads)
+    warn_if_crowded(threads)
+    compare = all(find_spec(name) is not None for name in ("lbforaging", "stable_baselines3"))
+    print_vector_speeds(LBF(), environments, threads, repeats, compare)
 
 
 def bench_training(fit_options: list[str], updates: int, repeats: int) -> None:

@@ -1,7 +1,7 @@
 """Every plot, picture and animation."""
 
 from brdiv.figures.curves import belief_chart, recognition_chart, scaling_chart
-from brdiv.figures.episodes import print_frames, save_gif, save_strip, small_gif
+from brdiv.figures.episodes import caption, draw_frame, print_frames, save_gif, save_strip, small_gif
 from brdiv.figures.heatmaps import cross_play_heatmap, evaluation_heatmap
 from brdiv.figures.image import as_image
 from brdiv.figures.palette import method_colours
@@ -15,8 +15,10 @@ __all__ = [
     "as_svg",
     "band_chart",
     "belief_chart",
+    "caption",
     "cross_play_heatmap",
     "diversity_chart",
+    "draw_frame",
     "evaluation_heatmap",
     "interval_chart",
     "method_colours",

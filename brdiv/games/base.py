@@ -1,6 +1,7 @@
 """What a two-player game is: constants, pure functions of batched tensors, and all that is the game's own."""
 
 import inspect
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,6 +28,9 @@ class Playable(nn.Module, ABC):
     observation_size: int
     horizon: int
     """Steps after which an episode is truncated; 0 where the environment itself ends every episode."""
+
+    observation_bounds: tuple[float, float] = (-math.inf, math.inf)
+    """Between which numbers everything that networks see lies."""
 
     view_size: int = 0
     """How many plain numbers a seat's view has; 0 where there is no view, and so nothing to draw."""
@@ -58,6 +62,18 @@ class Playable(nn.Module, ABC):
     def strategies(self) -> Strategies | None:
         """Build what watches episodes and tells the ways in which they are won; None where there is only one."""
         return None
+
+    def action_names(self) -> list[str]:
+        """What each action is called; by number, unless a game overrides this."""
+        return [f"action {number}" for number in range(self.n_actions)]
+
+    def observation_names(self) -> list[str]:
+        """What each number means that networks see; by number, unless a game overrides this."""
+        return [f"observation {number}" for number in range(self.observation_size)]
+
+    def view_names(self) -> list[str]:
+        """What each plain number of a view means; by number, unless a game overrides this."""
+        return [f"view {number}" for number in range(self.view_size)]
 
     def draw(self, view: Sequence[int], axes: "Axes") -> None:
         """Draw seat 0's view; as numbers, eight per line, unless a game overrides this."""

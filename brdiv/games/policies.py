@@ -34,6 +34,9 @@ class Policies(ABC):
 
     names: Sequence[str]
 
+    needs_view: bool = True
+    """Whether they look at the plain numbers of a view; making those takes time."""
+
     def __len__(self) -> int:
         return len(self.names)
 

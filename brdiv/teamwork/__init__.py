@@ -5,10 +5,12 @@ from brdiv.teamwork.plastic import Learner, Plastic
 from brdiv.teamwork.play import GAMMA, Episodes, Turn, all_pairs, cross_play, play, play_pairs
 from brdiv.teamwork.policies import LearnedPolicies, NoisyPolicies, RandomPolicies, SeveralPolicies, both_seats
 from brdiv.teamwork.recording import Recorder
+from brdiv.teamwork.rotation import Candidate, Rotation
 from brdiv.teamwork.strategies import TeamStrategy, team_strategies
 
 __all__ = [
     "GAMMA",
+    "Candidate",
     "Episodes",
     "LearnedPolicies",
     "Learner",
@@ -16,6 +18,7 @@ __all__ = [
     "Plastic",
     "RandomPolicies",
     "Recorder",
+    "Rotation",
     "SeveralPolicies",
     "TeamStrategy",
     "Turn",

@@ -28,6 +28,8 @@ class Plastic(Learner):
 
     """
 
+    needs_view = False
+
     def __init__(self, population: Population, eta: float = 1.0, name: str = "PLASTIC") -> None:
         if not 0 < eta <= 1:
             raise UserError(f"eta is {eta}: it must lie above 0, and be at most 1")

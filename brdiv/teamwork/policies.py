@@ -12,6 +12,8 @@ from brdiv.nets import Population, sample
 class LearnedPolicies(Policies):
     """The K teammates of a population, or its K best responses."""
 
+    needs_view = False
+
     def __init__(self, population: Population, seat: int = TEAMMATE, names: Sequence[str] | None = None) -> None:
         self.population = population
         self.seat = seat
@@ -31,6 +33,7 @@ class RandomPolicies(Policies):
     """One policy that does anything at all."""
 
     names = ("random",)
+    needs_view = False
 
     def __init__(self, n_actions: int) -> None:
         self.n_actions = n_actions
@@ -54,6 +57,7 @@ class NoisyPolicies(Policies):
         self.policies = policies
         self.share = share
         self.n_actions = n_actions
+        self.needs_view = policies.needs_view
         self.names = [f"{name}, {share:.0%} random" for name in policies.names]
 
     def begin(self, which: Tensor, seen: SeatView, generator: torch.Generator) -> Memory:
@@ -77,6 +81,7 @@ class SeveralPolicies(Policies):
 
     def __init__(self, parts: Sequence[Policies]) -> None:
         self.parts = list(parts)
+        self.needs_view = any(part.needs_view for part in parts)
         self.names = [name for part in parts for name in part.names]
 
     def begin(self, which: Tensor, seen: SeatView, generator: torch.Generator) -> Memory:

@@ -68,6 +68,15 @@ def test_networks_see_floats_that_tell_views_apart(game, generator):
     assert len(seen.unique(dim=0)) == len(views.unique(dim=0))
 
 
+def test_what_networks_see_lies_within_its_bounds_and_reaches_them(game, generator):
+    state, low, high = game.initial(ROWS, generator), float("inf"), -float("inf")
+    for action in random_actions(game, ROWS, steps=60):
+        seen = game.observe(state)
+        low, high = min(low, seen.min().item()), max(high, seen.max().item())
+        state, _, _ = game.step(state, action)
+    assert (low, high) == game.observation_bounds
+
+
 def test_same_seed_same_episode(game):
     def play(seed):
         env = TwoPlayerEnv(game, pairing=Pairing(4, 8, 8), seed=seed)

@@ -25,6 +25,7 @@ UNTOUCHED = -2  # where no item ever is
 
 TOMATO, CHOPPED_TOMATO, CARROT, BLENDED_CARROT, PLATE = range(5)
 ITEMS = 5
+ITEM_NAMES = ("tomato", "chopped tomato", "carrot", "blended carrot", "plate")
 BLENDER, KNIFE, SERVING = 0, 5, 8
 
 STAY, ANTICLOCKWISE, CLOCKWISE, PUT_ON_COUNTER, PUT_ON_TABLE, TAKE_FROM_TABLE, TAKE_FROM_COUNTER, USE = range(8)
@@ -55,6 +56,7 @@ class Cooking(Game):
 
     n_actions = 8
     view_size = 20
+    observation_bounds = (-1.0, 1.0)
     observation_size = 2 * (CELLS + ITEMS) + ITEMS * (TABLE + 1)
     first_items: Tensor
     tools: Tensor
@@ -161,6 +163,24 @@ class Cooking(Game):
         )
         places = functional.embedding(view[..., 12 : 12 + ITEMS] + 1, self.place_rows).flatten(-2)
         return torch.cat([own, other, view[..., 1 : 1 + ITEMS], view[..., 7 : 7 + ITEMS], places], -1)
+
+    def action_names(self) -> list[str]:
+        """Walk, put, take, or use the tool."""
+        walks = ["stay", "anticlockwise", "clockwise"]
+        return [*walks, "put on counter", "put on table", "take from table", "take from counter", "use tool"]
+
+    def observation_names(self) -> list[str]:
+        """Who stands where and holds what (+1 or -1), and where everything is."""
+        cells = [f"{who} cell is {cell}" for who in ("own", "other's") for cell in range(CELLS)]
+        hands = [f"{who} hand holds {item}" for who in ("own", "other's") for item in ITEM_NAMES]
+        where = [f"on counter {cell}" for cell in range(CELLS)] + ["on the table"]
+        return [*cells, *hands, *(f"{item} is {place}" for item in ITEM_NAMES for place in where)]
+
+    def view_names(self) -> list[str]:
+        """The same in plain numbers."""
+        chefs = [[f"{who} cell", *(f"{who} hand holds {item}" for item in ITEM_NAMES)] for who in ("own", "other's")]
+        tools = [f"location of {tool}" for tool in ("blender", "knife", "serving counter")]
+        return [*chefs[0], *chefs[1], *(f"location of {item}" for item in ITEM_NAMES), *tools]
 
     def heuristics(self) -> "Policies":
         """H1 to H12 (Appendix B.3)."""

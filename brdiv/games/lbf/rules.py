@@ -45,6 +45,7 @@ class LBF(Game):
     """
 
     n_actions = len(MOVES)
+    observation_bounds = (0.0, 1.0)
     placements: Tensor
     seen: Tensor
     others: Tensor
@@ -152,6 +153,28 @@ class LBF(Game):
     def pack(self, cells: Tensor, levels: Tensor) -> TensorDict:
         """Put a state together."""
         return TensorDict({"cells": cells, "levels": levels}, [len(cells)])
+
+    def action_names(self) -> list[str]:
+        """Stay, a direction, or load."""
+        return ["stay", "north", "south", "west", "east", "load"]
+
+    def observation_names(self) -> list[str]:
+        """The own place, the ways to everything else, and levels."""
+        foods = [f"food {number + 1}" for number in range(self.foods)]
+        places = [f"own {axis} is {number}" for axis in ("row", "column") for number in range(self.size)]
+        ways = [
+            f"{thing} is {number:+d} {axis}s away"
+            for thing in (*foods, "other player")
+            for axis in ("row", "column")
+            for number in range(1 - self.size, self.size)
+        ]
+        levels = [f"level of {thing} / {2 * self.max_level}" for thing in (*foods, "own player", "other player")]
+        return places + ways + levels
+
+    def view_names(self) -> list[str]:
+        """Row, column and level of everything; -1, -1, 0 for food that is gone."""
+        things = [*(f"food {number + 1}" for number in range(self.foods)), "own player", "other player"]
+        return [f"{what} of {thing}" for thing in things for what in ("row", "column", "level")]
 
     def heuristics(self) -> "Policies":
         """H1 to H10 (Appendix B.2)."""

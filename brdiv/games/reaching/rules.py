@@ -40,6 +40,7 @@ class Reaching(Game):
 
     n_actions = len(MOVES)
     view_size = 4
+    observation_bounds = (0.0, 1.0)
     seen: Tensor
     moves: Tensor
     prizes: Tensor
@@ -116,6 +117,19 @@ class Reaching(Game):
     def features(self, cells: Tensor) -> Tensor:
         """One-hot ``cells [..., 2]``, the own and the other's."""
         return functional.embedding(cells, self.cell_rows).flatten(-2)
+
+    def action_names(self) -> list[str]:
+        """Stay, or a direction."""
+        return ["stay", "left", "right", "up", "down"]
+
+    def observation_names(self) -> list[str]:
+        """Who stands where."""
+        cells = [(x, y) for x in range(self.size) for y in range(self.size)]
+        return [f"{who} x is {x} and y is {y}" for who in ("own", "other's") for x, y in cells]
+
+    def view_names(self) -> list[str]:
+        """Coordinates."""
+        return ["own x", "own y", "other's x", "other's y"]
 
     def strategies(self) -> "Strategies":
         """The goal that the two meet on."""
