@@ -6,7 +6,7 @@ PIP_FLAGS ?=
 BIN := $(VENV)/bin
 SEEDS ?= 0-9
 
-.PHONY: run test lint seeds methods headline faults memory clean
+.PHONY: run test lint seeds methods headline faults fuzz memory clean
 
 run: $(VENV)/installed
 	$(BIN)/brdiv fit --config configs/reaching.yaml
@@ -36,6 +36,10 @@ headline: $(VENV)/installed
 # Kills a run twenty times at random moments, and compares its end with one that was left alone. A few minutes.
 faults: $(VENV)/installed
 	$(BIN)/python -m tests.fault_injection
+
+# Gives every loader more than 500 damaged and hostile files: none may end in a traceback, hang, or fill the memory.
+fuzz: $(VENV)/installed
+	$(BIN)/python -m tests.fuzz
 
 # Trains a million steps of LBF and says by how much memory grew.
 memory: $(VENV)/installed
