@@ -6,6 +6,7 @@ from typing import Any
 from lightning import Callback, Trainer
 
 from brdiv.runs import save_population
+from brdiv.runs.lock import FolderGoneError
 from brdiv.runs.population_file import describe
 from brdiv.training import NotFiniteError, TeammateGenerator
 
@@ -25,7 +26,8 @@ class PopulationExport(Callback):
 
     def on_exception(self, trainer: Trainer, module: TeammateGenerator, exception: BaseException) -> None:
         """Save what there is. Other ranks may be gone, so nothing is asked of them."""
-        if module.env_steps > 0 and trainer.world_size == 1 and not isinstance(exception, NotFiniteError):
+        useless = isinstance(exception, NotFiniteError | FolderGoneError)
+        if module.env_steps > 0 and trainer.world_size == 1 and not useless:
             try:
                 self.export(trainer, module)
             except OSError as error:  # must not hide why the run ended

@@ -1,7 +1,7 @@
 """Give every loader hundreds of damaged and hostile files, and see that each is refused in one line: `make fuzz`.
 
-Not a test of the suite, which has a sample of it. A file fails if it ends in a traceback or in more than one line, takes
-longer than 5 s or more than 1 GB, or is accepted although what it says was changed without its checksum.
+Not a test of the suite, which has a sample of it. A file fails if it ends in a traceback or in more than one line,
+takes longer than 5 s or more than 1 GB, or is accepted although what it says was changed without its checksum.
 """
 
 import argparse
@@ -11,10 +11,11 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from tests.fuzzing.checkpoints import CheckpointFiles
 from tests.fuzzing.populations import PopulationFiles
 from tests.fuzzing.worker import Ended, Worker
 
-LOADERS = {"populations": PopulationFiles}
+LOADERS = {"populations": PopulationFiles, "checkpoints": CheckpointFiles}
 SECONDS, MOST_MIB, LONGEST_LINE = 5.0, 1024, 1000
 
 

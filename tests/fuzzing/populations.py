@@ -133,7 +133,9 @@ class PopulationFiles:
             "an external environment": described(
                 game={"name": "PettingZoo", "module": "brdiv.rollouts", "settings": {"module": "antigravity"}}
             ),
-            "escape sequences": described(method={"name": "\x1b]0;title\x07\x1b[2J", "settings": {"\x1b[31m": "\ud800"}}),
+            "escape sequences": described(
+                method={"name": "\x1b]0;title\x07\x1b[2J", "settings": {"\x1b[31m": "\ud800"}}
+            ),
             "formats": described(format=True),
             "a future format": described(format=3),
             "not a number": pack(forge(header, json.dumps({**about, "seed": float("nan")})), weights),

@@ -88,7 +88,9 @@ def run(arguments: list[str]) -> Ended:
 def serve() -> None:
     """Answer the parent until it goes."""
     import brdiv.commands.line.training  # noqa: F401
+    from brdiv.commands.line import cores
 
+    cores.busy_elsewhere = lambda: 0.0  # how crowded the machine is, is told in a line of its own
     answers = sys.stdout
     for line in sys.stdin:
         arguments = json.loads(line)

@@ -29,6 +29,7 @@ from brdiv.callbacks import (
 )
 from brdiv.commands.line.cores import usable_cores, use_threads, warn_if_crowded
 from brdiv.commands.line.processes import another_process_is_gone, leave_process_group
+from brdiv.commands.line.rehearsal import rehearse
 from brdiv.commands.line.settings import (
     TrainingParser,
     check_precision,
@@ -39,7 +40,8 @@ from brdiv.commands.line.settings import (
 )
 from brdiv.errors import UserError
 from brdiv.runs import CheckpointFileError, RunFolder, find_checkpoint, is_first_process
-from brdiv.runs.resume import check_fits, check_made_with, check_stream
+from brdiv.runs.lock import unlock_all
+from brdiv.runs.resume import check_fits, check_made_with, check_stream, folder_to_resume
 from brdiv.training import RolloutData, TeammateGenerator, made_with
 from brdiv.training.memory import LARGE, keep_freed_memory, largest_tensor
 
@@ -114,10 +116,13 @@ class TrainingCLI(LightningCLI):
 
     def find_run_to_resume(self, config: Any) -> None:
         """Look for the checkpoint and its folder, and check it, before anything is built."""
+        wanted = str(config.ckpt_path), config.run and Path(config.run), default_folder(config)
         try:
-            path, folder, self.resumed = find_checkpoint(
-                str(config.ckpt_path), config.run and Path(config.run), default_folder(config)
-            )
+            find_checkpoint(*wanted)  # what can't be resumed is left alone
+            folder = folder_to_resume(*wanted)
+            if folder is not None and is_first_process() and not config.trainer.fast_dev_run:
+                folder.lock()
+            path, folder, self.resumed = find_checkpoint(*wanted)
         except CheckpointFileError as error:
             raise UserError(f"ckpt_path: {error}") from None
         config.ckpt_path, config.run, config.weights_only = str(path), str(folder), True
@@ -154,7 +159,7 @@ class TrainingCLI(LightningCLI):
             return super().instantiate_trainer(**kwargs)
         except Exception:
             if self.resumed is None and is_first_process():
-                folder.path.rmdir()
+                folder.give_up()
             raise
 
     def claim_folder(self, config: Any) -> RunFolder:
@@ -187,6 +192,7 @@ class TrainingCLI(LightningCLI):
             check_stream(resumed, path, data.pairing.rows, data.window, processes, data.play_format)
             check_made_with(resumed, made_with(self.model, data), path)
             check_fits(resumed, self.model, path)
+            rehearse(resumed, path, self.trainer, self.model, data)
         except CheckpointFileError as error:
             raise UserError(f"ckpt_path: {error}") from None
         done, planned = resumed["env_steps"], data.planned_steps(processes)
@@ -237,6 +243,8 @@ def run_training(arguments: list[str]) -> None:
         gone = UserError("another process of this run has ended; its own message says why")
         gone.__notes__ = getattr(error, "__notes__", [])
         raise gone from None
+    finally:
+        unlock_all()
     leave_process_group()
 
 
