@@ -12,10 +12,11 @@ from collections import Counter
 from pathlib import Path
 
 from tests.fuzzing.checkpoints import CheckpointFiles
+from tests.fuzzing.configs import ConfigFiles
 from tests.fuzzing.populations import PopulationFiles
 from tests.fuzzing.worker import Ended, Worker
 
-LOADERS = {"populations": PopulationFiles, "checkpoints": CheckpointFiles}
+LOADERS = {"populations": PopulationFiles, "checkpoints": CheckpointFiles, "configs": ConfigFiles}
 SECONDS, MOST_MIB, LONGEST_LINE = 5.0, 1024, 1000
 
 

@@ -15,6 +15,8 @@ from brdiv.games import Playable
 from brdiv.metrics import best_response_diversity, interchangeable_groups, mean_diagonal, mean_off_diagonal
 from brdiv.nets import Population
 from brdiv.runs import PopulationFileError, RunFolder, load_population
+from brdiv.runs.parent import as_parent
+from brdiv.runs.population_file import read_about
 from brdiv.teamwork import NoisyPolicies, TeamStrategy, both_seats, cross_play, play_pairs, team_strategies
 
 NOISE = 0.4
@@ -43,45 +45,64 @@ class SeedResult(NamedTuple):
 
 
 def train_seeds(
-    seeds: Sequence[int], folder: Path, fit_arguments: Sequence[str], jobs: int, threads: int, episodes: int
+    seeds: Sequence[int],
+    folder: Path,
+    fit_arguments: Sequence[str],
+    jobs: int,
+    threads: int,
+    episodes: int,
+    allow_imports: bool = False,
 ) -> Iterator[SeedResult]:
     """Train each seed with `brdiv fit`, ``jobs`` at a time on so many threads each, and measure it.
 
     Seeds that finished before are not trained again. Each one's output goes to ``folder/seed<N>.log``.
     """
-    return (result for _, result in train_methods({"": fit_arguments}, seeds, folder, jobs, threads, episodes))
+    results = train_methods({"": fit_arguments}, seeds, folder, jobs, threads, episodes, allow_imports)
+    return (result for _, result in results)
 
 
 def train_methods(
-    methods: Mapping[str, Sequence[str]], seeds: Sequence[int], folder: Path, jobs: int, threads: int, episodes: int
+    methods: Mapping[str, Sequence[str]],
+    seeds: Sequence[int],
+    folder: Path,
+    jobs: int,
+    threads: int,
+    episodes: int,
+    allow_imports: bool = False,
 ) -> Iterator[tuple[str, SeedResult]]:
-    """Train every method, given by name and arguments of `brdiv fit`, with every seed, in ``folder/<name>``."""
+    """Train every method, given by name and arguments of `brdiv fit`, with every seed, in ``folder/<name>``.
+
+    What was trained just now may import what its config named; what lay there before, only with ``allow_imports``.
+    """
     for name, fit_arguments in methods.items():
         claim_settings(folder / name, fit_arguments)
     runs = [(name, seed) for name in methods for seed in seeds]
     with ThreadPoolExecutor(jobs) as pool:
         paths = pool.map(lambda run: train(run[1], folder / run[0], methods[run[0]], threads), runs)
-        for (name, seed), path in zip(runs, paths, strict=True):
-            yield name, measure(seed, path, episodes)
+        for (name, seed), (path, trained) in zip(runs, paths, strict=True):
+            yield name, measure(seed, path, episodes, allow_imports or trained)
 
 
-def train(seed: int, folder: Path, fit_arguments: Sequence[str], threads: int) -> Path:
-    """Train one seed in a process of its own, unless its finished population is there; returns the population file."""
+def train(seed: int, folder: Path, fit_arguments: Sequence[str], threads: int) -> tuple[Path, bool]:
+    """Train one seed in a process of its own, unless its finished population is there.
+
+    Returns the population file, and whether it was trained now.
+    """
     run, number = RunFolder(folder / f"seed{seed}"), 1
     while run.path.exists():  # an unfinished attempt is kept, not overwritten
         if finished(run.population):
-            return run.population
+            return run.population, False
         number += 1
         run = RunFolder(folder / f"seed{seed}-{number}")
     command = [sys.executable, "-m", "brdiv", "fit", *fit_arguments]
     command += ["--seed_everything", str(seed), "--run", str(run), "--threads", str(threads)]
     log = folder / f"{run.path.name}.log"
     with log.open("w") as output:
-        code = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False).returncode
+        code = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, check=False, env=as_parent()).returncode
     if code != 0:
         lines = log.read_text().strip().splitlines()
         raise UserError(f"seed {seed} failed: {lines[-1] if lines else f'exit code {code}'} (all of it: {log})")
-    return run.population
+    return run.population, True
 
 
 def claim_settings(folder: Path, fit_arguments: Sequence[str]) -> None:
@@ -98,14 +119,14 @@ def claim_settings(folder: Path, fit_arguments: Sequence[str]) -> None:
 def finished(path: Path) -> bool:
     """Whether a whole population of a whole run is there."""
     try:
-        return bool(load_population(path, allow_imports=True).about.get("finished"))
+        return bool(read_about(path).get("finished"))
     except PopulationFileError:
         return False
 
 
-def measure(seed: int, path: Path, episodes: int) -> SeedResult:
+def measure(seed: int, path: Path, episodes: int, allow_imports: bool = False) -> SeedResult:
     """Play so many episodes of every pair of a population file anew."""
-    population, game, about = load_population(path, allow_imports=True)  # this command trained it
+    population, game, about = load_population(path, allow_imports)
     generator = torch.Generator().manual_seed(seed)
     played = cross_play(game, *both_seats(population), episodes, generator)
     matrix = played.returns.mean(-1)

@@ -7,6 +7,8 @@ from torch import Tensor
 
 from brdiv.errors import UserError
 
+MOST_TYPES = 1024  # of which every pair is to be measured
+
 
 class IdDraw(Protocol):
     """Draws the ids of new episodes."""
@@ -29,6 +31,8 @@ class Pairing:
     def __init__(self, n_types: int, self_play_rows: int, cross_play_rows: int = 0) -> None:
         if n_types < 2:
             raise UserError(f"n_types is {n_types}: a diverse population needs at least 2 teammates")
+        if n_types > MOST_TYPES:
+            raise UserError(f"n_types is {n_types}: a population has at most {MOST_TYPES:,} teammates")
         if self_play_rows < 0 or cross_play_rows < 0 or self_play_rows + cross_play_rows < 1:
             raise UserError(
                 f"self_play_rows is {self_play_rows} and cross_play_rows {cross_play_rows}: "

@@ -3,7 +3,8 @@
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -99,16 +100,30 @@ def load_population(path: str | os.PathLike[str], allow_imports: bool = False) -
     `FileNotFoundError`, too.
     """
     path = find_population(Path(path))
-    try:
+    with refusing(path):
         about, weights = read_file(path)
         game = build_game(about, allow_imports)
-    except (DescriptionError, SafetensorError, OSError) as error:
-        reason = first_line(error) if not isinstance(error, DescriptionError) else error
-        told = f"{plain(path, 1000)} is not a population file, or is damaged: {reason}"
-        raise PopulationFileError(told) from None
     population = Population(about["n_types"], about["observation_size"], about["n_actions"], about["hidden"])
     population.load_state_dict(weights)
     return SavedPopulation(population.eval(), game, about)
+
+
+def read_about(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what a population file says of itself, and see that it is whole, without building its game."""
+    path = find_population(Path(path))
+    with refusing(path):
+        return read_file(path)[0]
+
+
+@contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """Say in one line what is wrong with a file."""
+    try:
+        yield
+    except (DescriptionError, SafetensorError, OSError) as error:
+        reason = error if isinstance(error, DescriptionError) else first_line(error)
+        told = f"{plain(path, 1000)} is not a population file, or is damaged: {reason}"
+        raise PopulationFileError(told) from None
 
 
 def find_population(path: Path) -> Path:

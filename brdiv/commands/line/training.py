@@ -27,6 +27,7 @@ from brdiv.callbacks import (
     Throughput,
     TrainingReturns,
 )
+from brdiv.commands.line.config_checks import check_groups, check_seed, check_trainer
 from brdiv.commands.line.cores import usable_cores, use_threads, warn_if_crowded
 from brdiv.commands.line.processes import another_process_is_gone, leave_process_group
 from brdiv.commands.line.rehearsal import rehearse
@@ -41,7 +42,9 @@ from brdiv.commands.line.settings import (
 from brdiv.errors import UserError
 from brdiv.runs import CheckpointFileError, RunFolder, find_checkpoint, is_first_process
 from brdiv.runs.lock import unlock_all
+from brdiv.runs.parent import PARENT, end_with_parent
 from brdiv.runs.resume import check_fits, check_made_with, check_stream, folder_to_resume
+from brdiv.text import plain
 from brdiv.training import RolloutData, TeammateGenerator, made_with
 from brdiv.training.memory import LARGE, keep_freed_memory, largest_tensor
 
@@ -49,6 +52,23 @@ USAGE = "brdiv fit --config FILE [--config FILE ...] [--key value ...]"
 DESCRIPTION = """\
 Train a population of teammates, each of which needs a different best response. Every setting below can stand in a
 config file (shipped ones are found by name) or be given here; later ones win. --print_config shows what is used."""
+
+
+GROUPS: dict[str, type] = {
+    "data": RolloutData,
+    "model": TeammateGenerator,
+    "products": MatrixProducts,
+    "progress": StepProgress,
+    "cross_play": CrossPlay,
+    "plastic": PlasticEvaluation,
+    "rewards": RewardCheck,
+    "checkpoints": Checkpoints,
+    "trainer": Trainer,
+}
+"""Classes whose settings stand in groups of their own."""
+
+REFUSALS = (AssertionError, AttributeError, ImportError, KeyError, OverflowError, RuntimeError, TypeError, ValueError)
+"""How the Trainer answers settings that it does not like."""
 
 
 class TrainingCLI(LightningCLI):
@@ -97,6 +117,21 @@ class TrainingCLI(LightningCLI):
 
         Lightning would also read the file before we have looked whether it is whole.
         """
+
+    def parse_arguments(self, parser: LightningArgumentParser, args: ArgsType) -> None:
+        """Parse, and look at what was said before any of it is used."""
+        try:
+            super().parse_arguments(parser, args)
+        except UserError:
+            raise
+        except (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
+            raise UserError(f"the settings can't be read: {plain(' '.join(str(error).split()))}") from error
+        config = self.config.fit
+        check_groups(config, GROUPS)
+        check_seed(config.seed_everything)
+        check_trainer(config.trainer)
+        if config.threads is None:
+            raise UserError("threads is null: at least one is needed")
 
     def before_instantiate_classes(self) -> None:
         """Refuse what would not do what it says, and set threads before anything computes."""
@@ -157,10 +192,12 @@ class TrainingCLI(LightningCLI):
             )
         try:
             return super().instantiate_trainer(**kwargs)
-        except Exception:
+        except Exception as error:
             if self.resumed is None and is_first_process():
                 folder.give_up()
-            raise
+            if isinstance(error, UserError | MisconfigurationException) or not isinstance(error, REFUSALS):
+                raise
+            raise UserError(f"trainer: {plain(' '.join(str(error).split()))}") from error
 
     def claim_folder(self, config: Any) -> RunFolder:
         """Make the run's folder, or return that of the run to resume."""
@@ -227,6 +264,8 @@ class BuildOnly(TrainingCLI):
 
 def run_training(arguments: list[str]) -> None:
     """Train as these arguments say."""
+    end_with_parent()
+    os.environ[PARENT] = str(os.getpid())  # for the processes that Lightning starts
     try:
         make_cli(TrainingCLI, arguments)
     except RunStopped as stop:
