@@ -37,14 +37,16 @@ def verdict(ended: Ended, may_change: bool, files: object) -> str:
     return "accepted"
 
 
-def fuzz(loader: str, number: int, seed: int, seconds: float = SECONDS, verbose: bool = False) -> Counter:
+def fuzz(
+    loader: str, number: int, seed: int, seconds: float = SECONDS, verbose: bool = False, hand_made: bool = True
+) -> Counter:
     """Try so many mutated files of a loader after its hand-made ones; prints those that fail, and counts all."""
     counts: Counter = Counter()
     worker = Worker()
     with tempfile.TemporaryDirectory() as folder:
         files = LOADERS[loader](Path(folder))
         try:
-            for name, may_change in files.cases(random.Random(seed), number):
+            for name, may_change in files.cases(random.Random(seed), number, hand_made):
                 ended = worker.run(files.command(), seconds)
                 told = verdict(ended, may_change, files)
                 counts[told.split(":")[0]] += 1

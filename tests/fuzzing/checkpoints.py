@@ -66,9 +66,9 @@ class CheckpointFiles:
         """Resume from it."""
         return ["fit", "--config", str(self.config), "--run", str(self.folder), "--ckpt_path", str(self.path)]
 
-    def cases(self, luck: random.Random, number: int) -> Iterator[tuple[str, bool]]:
+    def cases(self, luck: random.Random, number: int, hand_made: bool = True) -> Iterator[tuple[str, bool]]:
         """Write hand-made files, then mutated ones; what was mutated with care may be resumed from."""
-        for name, data in self.hand_made().items():
+        for name, data in self.hand_made().items() if hand_made else ():
             self.write(data)
             yield name, False
         for _ in range(number):

@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,7 @@ class ConfigFiles:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "case.yaml"
+        self.run = folder / "run"
         whole = train(folder / "whole", "--trainer.enable_progress_bar", "false", steps=2 * 128)
         config = yaml.safe_load((whole / "config.yaml").read_text())
         del config["ckpt_path"], config["run"], config["weights_only"]
@@ -32,18 +34,17 @@ class ConfigFiles:
 
     def command(self) -> list[str]:
         """Try it; a case that sets the Trainer's own settings aside trains the few steps that it says."""
-        return ["fit", "--config", str(self.path)]
+        shutil.rmtree(self.run, ignore_errors=True)
+        return ["fit", "--config", str(self.path), "--run", str(self.run)]
 
-    def cases(self, luck: random.Random, number: int) -> Iterator[tuple[str, bool]]:
+    def cases(self, luck: random.Random, number: int, hand_made: bool = True) -> Iterator[tuple[str, bool]]:
         """Write hand-made files, then mutated ones; any may be accepted that says something sensible."""
-        for name, text in self.hand_made().items():
-            self.path.unlink(missing_ok=True)
-            self.path.write_text(text)
-            yield name, True
-        self.path.unlink()
         os.mkfifo(self.path)
         yield "a pipe", True
         self.path.unlink()
+        for name, text in self.hand_made().items() if hand_made else ():
+            self.path.write_text(text)
+            yield name, True
         text = yaml.safe_dump(self.config).encode()
         for _ in range(number):
             if luck.random() < 0.2:

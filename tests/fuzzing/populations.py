@@ -58,9 +58,9 @@ class PopulationFiles:
         """Show it."""
         return ["show", str(self.path), "--episodes", "0"]
 
-    def cases(self, luck: random.Random, number: int) -> Iterator[tuple[str, bool]]:
+    def cases(self, luck: random.Random, number: int, hand_made: bool = True) -> Iterator[tuple[str, bool]]:
         """Write hand-made files, then mutated ones; each is named, with whether it may be accepted though changed."""
-        for name, data in self.hand_made().items():
+        for name, data in self.hand_made().items() if hand_made else ():
             self.write(data)
             yield name, True
         self.remove()
