@@ -33,7 +33,8 @@ headline: $(VENV)/installed
 	$(BIN)/brdiv compare --config configs/reaching.yaml --seeds 0-4 --methods base independent
 	$(BIN)/brdiv evaluate runs/compare-reaching/base runs/compare-reaching/independent --out runs/headline
 
-# Kills a run twenty times at random moments, and compares its end with one that was left alone. A few minutes.
+# Kills, stops and freezes a run thirty times at random moments, resumes it in two processes at once twenty times, and
+# compares its end with one that was left alone. Some ten minutes.
 faults: $(VENV)/installed
 	$(BIN)/python -m tests.fault_injection
 

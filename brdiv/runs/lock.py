@@ -2,6 +2,7 @@
 
 import os
 import socket
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -81,9 +82,11 @@ def unlock_folder(folder: Path) -> None:
 
 
 def unlock_all() -> None:
-    """Let go of everything, at the end of a run in a process that goes on."""
+    """Let go of everything at the end of a run; a folder to which nothing was written goes, too."""
     for path in list(HELD):
         unlock_folder(path)
+        with suppress(OSError):
+            path.rmdir()
 
 
 def identity(path: Path) -> tuple[int, int]:

@@ -29,7 +29,7 @@ from brdiv.callbacks import (
 )
 from brdiv.commands.line.config_checks import check_groups, check_seed, check_trainer
 from brdiv.commands.line.cores import usable_cores, use_threads, warn_if_crowded
-from brdiv.commands.line.processes import another_process_is_gone, leave_process_group
+from brdiv.commands.line.processes import another_process_is_gone, leave_process_group, port_is_taken, why_it_is_gone
 from brdiv.commands.line.rehearsal import rehearse
 from brdiv.commands.line.settings import (
     TrainingParser,
@@ -277,9 +277,13 @@ def run_training(arguments: list[str]) -> None:
             print(f"\n{stop}; saved as {stop.path}\n{how}", file=sys.stderr)
         sys.exit(128 + stop.signum)
     except RuntimeError as error:
+        if port_is_taken(error):
+            raise UserError(
+                "the port at which the processes of a run meet is in use; set another MASTER_PORT"
+            ) from None
         if not another_process_is_gone(error):
             raise
-        gone = UserError("another process of this run has ended; its own message says why")
+        gone = UserError(why_it_is_gone(error))
         gone.__notes__ = getattr(error, "__notes__", [])
         raise gone from None
     finally:
