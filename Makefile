@@ -6,7 +6,7 @@ PIP_FLAGS ?=
 BIN := $(VENV)/bin
 SEEDS ?= 0-9
 
-.PHONY: run test lint seeds methods headline paper faults study-faults memory clean
+.PHONY: run test lint seeds methods headline paper faults study-faults fuzz memory clean
 
 run: $(VENV)/installed
 	$(BIN)/brdiv fit --config configs/reaching.yaml
@@ -37,9 +37,14 @@ headline: $(VENV)/installed
 paper: $(VENV)/installed
 	$(BIN)/brdiv study paper
 
-# Kills a run twenty times at random moments, and compares its end with one that was left alone. A few minutes.
+# Kills, stops and freezes a run thirty times at random moments, resumes it in two processes at once twenty times, and
+# compares its end with one that was left alone. Some ten minutes.
 faults: $(VENV)/installed
 	$(BIN)/python -m tests.fault_injection
+
+# Gives every loader more than 500 damaged and hostile files: none may end in a traceback, hang, or fill the memory.
+fuzz: $(VENV)/installed
+	$(BIN)/python -m tests.fuzz
 
 # Kills a whole study ten times, runs it again each time, and compares it with one that was left alone.
 study-faults: $(VENV)/installed

@@ -2,11 +2,9 @@
 
 import os
 import signal
-import threading
 import time
 from contextlib import suppress
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import torch
@@ -16,15 +14,17 @@ from torch import distributed
 
 from brdiv.errors import UserError
 from brdiv.runs import RunFolder
+from brdiv.runs.lock import FolderGoneError, check_there
 from brdiv.training import TeammateGenerator, made_with
 
 from .cross_play import CrossPlay
 from .every import EverySteps, check_least
+from .signals import StopRequests
+from .staging import StagedCheckpoints
 from .watched import data_of, folder_of
 
 UNPUBLISHED = ".part"
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-ECHO = 2.0  # seconds in which a signal may arrive again because several programs pass it on
+CLOSING = "the run has learned all it will; what is left is to measure and write it"
 
 
 class RunStopped(Exception):
@@ -62,8 +62,7 @@ class Checkpoints(Checkpoint):
         self.newest: Path | None = None
         self.last: Path | None = None  # of a run that has learned all it will, but has not written all it should
         self.saved_at = time.monotonic()
-        self.asked_to_stop, self.asked_at = 0, 0.0
-        self.handlers: dict[signal.Signals, Any] = {}
+        self.requests = StopRequests()
 
     def state_dict(self) -> dict[str, Any]:
         """What must not be forgotten."""
@@ -73,20 +72,23 @@ class Checkpoints(Checkpoint):
         """Remember it."""
         self.best = state_dict["best"]
 
+    def setup(self, trainer: Trainer, module: TeammateGenerator, stage: str) -> None:
+        """Have files written where they are to be: Lightning would fill the folder for temporary files first."""
+        trainer.strategy.checkpoint_io = StagedCheckpoints()
+
     def on_save_checkpoint(self, trainer: Trainer, module: TeammateGenerator, checkpoint: dict[str, Any]) -> None:
         """Say what the checkpoint is of, so that it can't be resumed as something else."""
         checkpoint["made_with"] = made_with(module, data_of(trainer))
 
     def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
-        """Start the clock, and listen to Ctrl-C and SIGTERM: they stop the run after the update it is in."""
+        """Start the clock, and listen to Ctrl-C, SIGTERM and SIGHUP: they stop the run after the update it is in."""
         self.saved_at = time.monotonic()
         self.newest = Path(trainer.ckpt_path) if trainer.ckpt_path else None
         self.times.start_from(module.env_steps)
         folder = folder_of(trainer)
         if folder is not None and module.env_steps:
             self.set_aside(folder, module.env_steps)
-        if threading.current_thread() is threading.main_thread():
-            self.handlers = {each: signal.signal(each, self.ask_to_stop) for each in SIGNALS}
+        self.requests.listen()
 
     def set_aside(self, folder: RunFolder, after: int) -> None:
         """Rename checkpoints beyond the step a run resumes from: `last` must not mean what was given up."""
@@ -94,27 +96,13 @@ class Checkpoints(Checkpoint):
             if step > after:
                 path.rename(path.with_suffix(".abandoned"))
 
-    def ask_to_stop(self, signum: int, frame: FrameType | None) -> None:
-        """Note it; whoever asks again later does not want to wait."""
-        if not self.asked_to_stop:
-            self.asked_to_stop, self.asked_at = signum, time.monotonic()
-        elif time.monotonic() - self.asked_at > ECHO:
-            self.release()
-            raise KeyboardInterrupt
-
-    def release(self) -> None:
-        """Give the signals back."""
-        for each, handler in self.handlers.items():
-            signal.signal(each, handler)
-        self.handlers = {}
-
     def on_train_batch_end(
         self, trainer: Trainer, module: TeammateGenerator, outputs: object, batch: object, batch_idx: int
     ) -> None:
         """Save when it is time, when the population is better than ever, and when asked to stop."""
         if trainer.fast_dev_run:  # type: ignore[attr-defined]
-            if self.asked_to_stop:
-                raise RunStopped(self.asked_to_stop, None)
+            if self.requests.asked:
+                raise RunStopped(self.requests.asked, None)
             return
         folder = RunFolder(trainer.default_root_dir)
         by_clock, stop = self.agree(trainer, batch_idx)
@@ -125,6 +113,7 @@ class Checkpoints(Checkpoint):
         path = folder.checkpoint(module.env_steps)
         if is_last(trainer, batch_idx):
             self.last = self.write(trainer, path)
+            self.requests.closing = CLOSING
         elif stop or by_clock or self.times.reached(module.env_steps):
             self.newest = self.save(trainer, path)
             self.saved_at = time.monotonic()
@@ -137,10 +126,10 @@ class Checkpoints(Checkpoint):
         """Whether it is time by the clock, and which signal came: the same answer on all ranks, asked now and then."""
         by_clock = bool(self.minutes) and time.monotonic() - self.saved_at >= 60 * self.minutes
         if trainer.world_size == 1:
-            return by_clock, self.asked_to_stop
+            return by_clock, self.requests.asked
         if batch_idx % 16:
             return False, 0
-        said = torch.tensor([int(by_clock), self.asked_to_stop], device=trainer.strategy.root_device)
+        said = torch.tensor([int(by_clock), self.requests.asked], device=trainer.strategy.root_device)
         distributed.all_reduce(said, distributed.ReduceOp.MAX)
         by_clock_anywhere, stop = said.tolist()
         return bool(by_clock_anywhere), stop
@@ -160,6 +149,7 @@ class Checkpoints(Checkpoint):
         """Write a checkpoint that does not count yet, and return what it will be called."""
         trainer.lightning_module.check_numbers()  # type: ignore[operator]
         part = path.with_suffix(UNPUBLISHED)
+        check_there(RunFolder.of_checkpoint(path).path)
         try:
             for logger in trainer.loggers:  # what was logged so far must not be lost if what was learned is kept
                 with suppress(AttributeError):
@@ -197,12 +187,12 @@ class Checkpoints(Checkpoint):
         """Let the last checkpoint count, and stop listening. All other callbacks have ended by now."""
         if self.last is not None:
             self.prune(trainer, RunFolder.of_checkpoint(self.publish(trainer, self.last)))
-        self.release()
+        self.requests.release()
 
     def on_exception(self, trainer: Trainer, module: TeammateGenerator, exception: BaseException) -> None:
         """Stop listening, and note with whatever ended the run how it can be resumed."""
-        self.release()
-        if self.newest is not None and not isinstance(exception, RunStopped):
+        self.requests.release()
+        if self.newest is not None and not isinstance(exception, RunStopped | FolderGoneError):
             how = RunFolder.of_checkpoint(self.newest).how_to_resume(self.newest)
             exception.add_note(f"the last good checkpoint is {self.newest}: {how}")
 

@@ -13,6 +13,7 @@ from brdiv.figures import cross_play_heatmap
 from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
 from brdiv.teamwork import Episodes, both_seats, cross_play
 from brdiv.training import TeammateGenerator
+from brdiv.training.room import check_room
 
 from .every import EverySteps, check_least
 from .watched import data_of, folder_of, log_picture
@@ -51,6 +52,8 @@ class CrossPlay(Callback):
 
     def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Count from the step of a resumed run; what was written after it will be measured anew."""
+        most = max(self.episodes, self.final_episodes)
+        check_room(3 * module.population.n_types**2 * most, f"cross_play with {most} episodes of each pair")
         self.times.start_from(module.env_steps, EARLY * data_of(trainer).planned_steps(trainer.world_size))
         folder = folder_of(trainer)
         if module.env_steps and folder is not None:

@@ -30,5 +30,5 @@ class EverySteps:
 def check_least(owner: str, **settings: tuple[float, float]) -> None:
     """Refuse settings, each given with the least it may be."""
     for name, (value, least) in settings.items():
-        if value < least:
+        if not value >= least:
             raise UserError(f"{owner}.{name} is {value}: it must be at least {least}")

@@ -7,6 +7,7 @@ from brdiv.figures import belief_chart, evaluation_heatmap
 from brdiv.games import Playable
 from brdiv.teamwork import Plastic, all_pairs, beliefs_about, play_pairs
 from brdiv.training import TeammateGenerator
+from brdiv.training.room import check_room
 
 from .every import EverySteps, check_least
 from .watched import data_of, log_picture
@@ -32,6 +33,7 @@ class PlasticEvaluation(Callback):
 
     def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Count from the step of a resumed run."""
+        check_room(3 * self.episodes, f"plastic with {self.episodes} episodes")
         self.times.start_from(module.env_steps)
 
     def on_train_batch_end(self, trainer: Trainer, module: TeammateGenerator, *_: object) -> None:

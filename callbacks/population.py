@@ -1,12 +1,13 @@
 """Export of the population: the file that outlives the run."""
 
-import json
 import sys
 from typing import Any
 
 from lightning import Callback, Trainer
 
 from brdiv.runs import save_population
+from brdiv.runs.lock import FolderGoneError
+from brdiv.runs.population_file import describe
 from brdiv.training import NotFiniteError, TeammateGenerator
 
 from .watched import data_of, folder_of
@@ -17,7 +18,7 @@ class PopulationExport(Callback):
 
     def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Make sure that what there is to say can be written, before hours of training."""
-        json.dumps([self.about(trainer, module), data_of(trainer).game.settings()])
+        describe(module.population, data_of(trainer).game, self.about(trainer, module))
 
     def on_train_end(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Export the trained population."""
@@ -25,7 +26,8 @@ class PopulationExport(Callback):
 
     def on_exception(self, trainer: Trainer, module: TeammateGenerator, exception: BaseException) -> None:
         """Save what there is. Other ranks may be gone, so nothing is asked of them."""
-        if module.env_steps > 0 and trainer.world_size == 1 and not isinstance(exception, NotFiniteError):
+        useless = isinstance(exception, NotFiniteError | FolderGoneError)
+        if module.env_steps > 0 and trainer.world_size == 1 and not useless:
             try:
                 self.export(trainer, module)
             except OSError as error:  # must not hide why the run ended

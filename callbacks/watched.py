@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from brdiv.figures import as_image
 from brdiv.runs import RunFolder
+from brdiv.runs.lock import check_there
 from brdiv.training import RolloutData, TeammateGenerator
 
 
@@ -22,7 +23,9 @@ def folder_of(trainer: Trainer) -> RunFolder | None:
     """Return the run's folder, which is the Trainer's root whatever its logger; None where nothing is to be written."""
     if not trainer.is_global_zero or trainer.fast_dev_run:  # type: ignore[attr-defined]
         return None
-    return RunFolder(trainer.default_root_dir)
+    folder = RunFolder(trainer.default_root_dir)
+    check_there(folder.path)
+    return folder
 
 
 def log_picture(trainer: Trainer, module: TeammateGenerator, name: str, figure: Figure) -> None:

@@ -1,6 +1,6 @@
 """Train a population, look at it, and let its learner meet strangers: each part is a cell of a notebook.
 
-    python examples/notebook.py runs/notebook 1_000_000
+python examples/notebook.py runs/notebook 1_000_000
 """
 
 # %% Train, unless that was done before

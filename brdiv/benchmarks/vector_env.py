@@ -51,7 +51,7 @@ def lbforaging_speed(repeats: int, steps: int = 200) -> VectorSpeed:
     """Step `lbforaging` in Stable-Baselines3's vector environment, with a teammate that does anything at all."""
     try:
         import gymnasium
-        import lbforaging  # noqa: F401
+        import lbforaging  # type: ignore[import-untyped]  # noqa: F401
         from stable_baselines3.common.vec_env import DummyVecEnv
     except ModuleNotFoundError as error:
         raise UserError(f'comparing needs {error.name}: pip install lbforaging "brdiv[examples]"') from None
@@ -81,7 +81,8 @@ def beside_anyone(env: "gymnasium.Env") -> "gymnasium.Env":  # type: ignore[name
 
         def step(self, action: int) -> tuple:
             views, rewards, terminated, truncated, _ = self.env.step((int(action), int(self.random.integers(6))))
-            return views[0], float(np.sum(rewards)), bool(terminated), bool(truncated), {}
+            paid = float(np.sum(np.asarray(rewards)))
+            return views[0], paid, bool(terminated), bool(truncated), {}
 
     return BesideAnyone(env)
 

@@ -12,8 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 from brdiv.errors import UserError
+from brdiv.text import plain
 from brdiv.version import __version__
 
+LONGEST_COMPLAINT = 2000
 HEAD = """\
 usage: brdiv <command> [options]
 
@@ -87,5 +89,6 @@ def run(name: str, arguments: list[str]) -> Any:
 def complain(error: BaseException) -> int:
     """Say in one line what is wrong, and what was noted with it on its way here; returns the exit code."""
     parts = [str(error), *getattr(error, "__notes__", [])]
-    print(f"brdiv: error: {' '.join('; '.join(parts).splitlines())}", file=sys.stderr)
+    line = " ".join("; ".join(parts).splitlines())
+    print(f"brdiv: error: {plain(line, LONGEST_COMPLAINT)}", file=sys.stderr)
     return 2

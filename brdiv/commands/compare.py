@@ -15,6 +15,7 @@ def compare(
     jobs: int | None = None,
     episodes: int = 1000,
     folder: Path | None = None,
+    allow_imports: bool = False,
     fit_options: list[str],
 ) -> None:
     """Train several methods on one game with several seeds each, and tabulate their populations.
@@ -31,6 +32,7 @@ def compare(
         jobs: How many runs to train at a time; as many as there are cores if no number is given. They share the cores.
         episodes: Number of episodes of each pair to measure a population with.
         folder: Folder for the runs; runs/compare-<config> if none is given.
+        allow_imports: Import what population files name that were in the folder before.
         fit_options: Further options of `brdiv fit`.
 
     """
@@ -57,4 +59,5 @@ def compare(
     check_output_folder(folder)
     print(f"training {len(arguments) * len(numbers)} runs, {jobs} at a time; logs are in {folder}")
     with writing(folder):
-        print_methods(train_methods(arguments, numbers, folder, jobs, threads, episodes), folder)
+        results = train_methods(arguments, numbers, folder, jobs, threads, episodes, allow_imports)
+        print_methods(results, folder)

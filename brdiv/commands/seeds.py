@@ -17,6 +17,7 @@ def seeds(
     jobs: int | None = None,
     episodes: int = 1000,
     folder: Path | None = None,
+    allow_imports: bool = False,
     fit_options: list[str],
 ) -> None:
     """Train one config with many seeds and tabulate how often it works.
@@ -32,6 +33,7 @@ def seeds(
         jobs: How many seeds to train at a time; as many as there are cores if no number is given. They share the cores.
         episodes: Number of episodes of each pair to measure a population with.
         folder: Folder for the runs; runs/seeds-<config> if none is given.
+        allow_imports: Import what population files name that were in the folder before.
         fit_options: Further options of `brdiv fit`.
 
     """
@@ -51,7 +53,7 @@ def seeds(
     check_output_folder(folder)
     passed_on = [part for path in configs for part in ("--config", str(path))] + fit_options
     print(f"training {len(numbers)} seeds, {jobs} at a time; logs are in {folder}")
-    results = print_seeds(train_seeds(numbers, folder, passed_on, jobs, threads, episodes))
+    results = print_seeds(train_seeds(numbers, folder, passed_on, jobs, threads, episodes, allow_imports))
     draw({str(result.seed): RunFolder(result.run) for result in results}, folder)
 
 

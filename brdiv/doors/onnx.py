@@ -49,7 +49,9 @@ def export_onnx(saved: SavedPopulation, folder: Path) -> list[Path]:
 
     population, game, about = saved
     folder.mkdir(parents=True, exist_ok=True)
-    told = {name: about[name] for name in ("method", "seed", "steps", "version", "sha256") if name in about}
+    told: dict[str, Any] = {
+        name: about[name] for name in ("method", "seed", "steps", "version", "sha256") if name in about
+    }
     told["game"] = {"name": type(game).__name__, "settings": game.settings()}
     files = []
     for policy in range(2 * population.n_types):
@@ -94,11 +96,11 @@ def policy_graph(population: Population, policy: int) -> Any:
             value = f"hidden_{depth}"
             nodes.append(helper.make_node("Relu", [product], [value]))
     sizes = {"input": population.observation_size, "logits": population.n_actions}
-    ends = {
-        name: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", size]) for name, size in sizes.items()
-    }
+    ends = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", size]) for name, size in sizes.items()}
     graph = helper.make_graph(nodes, "policy", [ends["input"]], [ends["logits"]], weights)
-    return helper.make_model(graph, producer_name="brdiv", opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
+    return helper.make_model(
+        graph, producer_name="brdiv", opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10
+    )
 
 
 def encoder_graph(game: Game) -> Any:

@@ -9,10 +9,11 @@ from torch import Tensor
 from brdiv.doors.teammates import Teammates
 from brdiv.games import RESPONSE, TEAMMATE, SeatView
 from brdiv.rollouts import Moment, make_env
+from brdiv.rollouts.pairings import IdDraw
 from brdiv.teamwork import Rotation
 
 
-class TeammateDraw:
+class TeammateDraw(IdDraw):
     """Draws who plays the next episode: the first id is the teammate's, uniform over all."""
 
     def __init__(self, n_teammates: int, rows: int) -> None:

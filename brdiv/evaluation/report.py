@@ -10,6 +10,7 @@ from typing import Any
 from brdiv.evaluation.scores import Cell, Evaluation
 from brdiv.evaluation.statistics import Estimate
 from brdiv.evaluation.written import summary_table, teammate_table, write_table
+from brdiv.text import for_cell
 
 
 def write_numbers(evaluation: Evaluation, summary: Sequence[Mapping[str, Any]], folder: Path) -> None:
@@ -18,7 +19,7 @@ def write_numbers(evaluation: Evaluation, summary: Sequence[Mapping[str, Any]], 
     with (folder / "cells.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(Cell._fields)
-        writer.writerows(evaluation.cells)
+        writer.writerows([for_cell(value) for value in cell] for cell in evaluation.cells)
     methods = [
         {name: value._asdict() if isinstance(value, Estimate) else value for name, value in entry.items()}
         for entry in summary

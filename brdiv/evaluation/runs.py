@@ -9,6 +9,7 @@ from brdiv.errors import UserError
 from brdiv.games import Playable
 from brdiv.nets import Population
 from brdiv.runs import RunFolder, SavedPopulation, load_population
+from brdiv.text import plain
 
 
 class Run(NamedTuple):
@@ -94,13 +95,13 @@ def method_labels(abouts: Sequence[Mapping[str, Any]]) -> list[str]:
     Otherwise seeds of different experiments would be counted as seeds of one.
     """
     methods = [about.get("method", {}) for about in abouts]
-    names = [method.get("label") or method.get("name") or "unknown" for method in methods]
+    names = [plain(method.get("label") or method.get("name") or "unknown") for method in methods]
     settings = [method.get("settings", {}) for method in methods]
     labels = []
     for name, own in zip(names, settings, strict=True):
         same = [other for other_name, other in zip(names, settings, strict=True) if other_name == name]
         differ = [key for key in own if any(other.get(key) != own[key] for other in same)]
-        labels.append(" ".join([name, *(f"{key}={own[key]}" for key in differ)]))
+        labels.append(" ".join([name, *(plain(f"{key}={own[key]}") for key in differ)]))
     return labels
 
 
@@ -109,5 +110,5 @@ def check_same_game(runs: Sequence[Run]) -> None:
     first = runs[0]
     for run in runs[1:]:
         if not run.game.same_as(first.game):
-            ours, theirs = (f"{type(r.game).__name__}{r.game.settings()}" for r in (first, run))
+            ours, theirs = (plain(f"{type(r.game).__name__}{r.game.settings()}") for r in (first, run))
             raise UserError(f"{run.path} plays {theirs}, and {first.path} plays {ours}: evaluate them apart")

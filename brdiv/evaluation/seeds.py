@@ -38,9 +38,9 @@ class SeedResult(NamedTuple):
         return self.groups == self.n_types
 
 
-def measure(seed: int, path: Path, episodes: int) -> SeedResult:
+def measure(seed: int, path: Path, episodes: int, allow_imports: bool = False) -> SeedResult:
     """Play so many episodes of every pair of a population file anew."""
-    population, game, about = load_population(path, allow_imports=True)  # this command trained it
+    population, game, about = load_population(path, allow_imports)
     generator = torch.Generator().manual_seed(seed)
     played = cross_play(game, *both_seats(population), episodes, generator)
     matrix = played.returns.mean(-1)

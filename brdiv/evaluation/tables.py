@@ -15,8 +15,9 @@ from torch import Tensor
 
 from brdiv.evaluation.scores import Evaluation
 from brdiv.evaluation.seeds import NOISE, SeedResult
-from brdiv.evaluation.written import summary_table, teammate_table
+from brdiv.evaluation.written import markdown, summary_table, teammate_table
 from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
+from brdiv.text import for_cell, plain
 
 
 def print_about(about: Mapping[str, Any]) -> None:
@@ -34,7 +35,7 @@ def print_about(about: Mapping[str, Any]) -> None:
     if not about.get("finished", True):
         lines["trained for"] += ", then interrupted"
     for name, value in lines.items():
-        print(f"{name:>14}  {value}")
+        print(f"{name:>14}  {plain(value, 1000)}")
 
 
 def describe_class(entry: Mapping[str, Any]) -> str:
@@ -81,14 +82,15 @@ def print_methods(results: Iterable[tuple[str, SeedResult]], folder: Path) -> No
         cells += [" ".join(str(r.groups) for r in seeds)]
         cells += [" ".join("-" if r.strategies is None else str(r.strategies) for r in seeds)]
         cells += [spread([r.length for r in seeds], 1)]
-        console.print(f"{label:18} {len(seeds):>5} " + " ".join(f"{cell:>15}" for cell in cells), soft_wrap=True)
-        lines.append(f"| {label} | {len(seeds)} | " + " | ".join(cells) + " |")
+        line = f"{plain(label):18} {len(seeds):>5} " + " ".join(f"{cell:>15}" for cell in cells)
+        console.print(escape(line), soft_wrap=True)
+        lines.append(f"| {markdown(plain(label))} | {len(seeds)} | " + " | ".join(cells) + " |")
     lines = [f"| {' | '.join(names)} |", "|" + "---|" * len(names), *lines]
     (folder / "compare.md").write_text("\n".join(lines) + "\n")
     with (folder / "compare.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["method", *SeedResult._fields])
-        writer.writerows(rows)
+        writer.writerows([for_cell(value) for value in row] for row in rows)
     console.print(f"\ntable {folder}/compare.md, every seed {folder}/compare.csv")
 
 

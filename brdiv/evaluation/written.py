@@ -7,6 +7,7 @@ from statistics import mean
 from typing import Any, NamedTuple
 
 from brdiv.evaluation.scores import Evaluation
+from brdiv.text import plain
 
 MARKDOWN = re.compile(r"[\\`*_|<>~#]|(?<=\])\(")
 LATEX = {
@@ -34,7 +35,7 @@ def summary_table(evaluation: Evaluation, summary: Sequence[Mapping[str, Any]]) 
         quickest, slowest = entry["self_play_steps"]
         estimates = [str(entry[name]) for name in ("iqm", "mean", "robustness")]
         figures = [f"{entry['brdiv']:.2f}", f"{quickest:.1f}-{slowest:.1f}", f"{entry['recognised']:.1%}"]
-        rows.append([entry["method"], str(entry["seeds"]), *estimates, *figures])
+        rows.append([plain(entry["method"]), str(entry["seeds"]), *estimates, *figures])
     return TextTable(title, ["method", "seeds", *names, "BRDiv", "SP steps", "known"], rows)
 
 
@@ -43,8 +44,8 @@ def teammate_table(evaluation: Evaluation) -> TextTable:
     rows = []
     for task in evaluation.tasks:
         cells = [evaluation.cell_values(method, task) for method in evaluation.methods]
-        rows.append([task, *(f"{mean(values):.3f}" if values else "seen" for values in cells)])
-    return TextTable("mean return with each teammate", ["teammate", *evaluation.methods], rows)
+        rows.append([plain(task), *(f"{mean(values):.3f}" if values else "seen" for values in cells)])
+    return TextTable("mean return with each teammate", ["teammate", *map(plain, evaluation.methods)], rows)
 
 
 def write_table(table: TextTable, folder: Path, name: str) -> None:

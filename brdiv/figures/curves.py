@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from brdiv.figures.image import policy_name
+from brdiv.text import for_figure
 
 
 def recognition_chart(curves: Mapping[str, Sequence[Sequence[float]]], title: str = "") -> Figure:
@@ -16,12 +17,12 @@ def recognition_chart(curves: Mapping[str, Sequence[Sequence[float]]], title: st
     for number, (method, seeds) in enumerate(curves.items()):
         for curve in seeds:
             axes.plot(range(1, len(curve) + 1), curve, color=f"C{number}", alpha=0.6, linewidth=1)
-        axes.plot([], [], color=f"C{number}", label=method)
+        axes.plot([], [], color=f"C{number}", label=for_figure(method))
     axes.set_ylim(0, 1.02)
     axes.set_xscale("log")
     axes.set_xlabel("step")
     axes.set_ylabel("teammate named rightly")
-    axes.set_title(title, fontsize=9)
+    axes.set_title(for_figure(title), fontsize=9)
     figure.legend(loc="outside right center", fontsize=8, frameon=False)
     return figure
 
@@ -36,7 +37,7 @@ def belief_chart(beliefs: Sequence[Sequence[float]], title: str = "") -> Figure:
     axes.set_ylim(-0.02, 1.02)
     axes.set_xlabel("step")
     axes.set_ylabel("belief")
-    axes.set_title(title, fontsize=9)
+    axes.set_title(for_figure(title), fontsize=9)
     figure.legend(loc="outside right center", fontsize=8, frameon=False)
     return figure
 

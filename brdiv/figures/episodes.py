@@ -14,6 +14,7 @@ from PIL import Image
 from brdiv.figures.image import as_image
 from brdiv.games import Frame, Playable
 from brdiv.games.board import COLOURS, NAMES
+from brdiv.text import for_figure
 
 
 def caption(frame: Frame) -> str:
@@ -27,7 +28,7 @@ def draw_frame(game: Playable, frame: Frame, title: str) -> Figure:
     axes = figure.add_subplot()
     game.draw(frame.view, axes)
     # Of the figure: above axes that keep their shape, a title of two lines can be cut off.
-    figure.suptitle(f"{title}\n{caption(frame)}" if title else caption(frame), fontsize=9)
+    figure.suptitle(f"{for_figure(title)}\n{caption(frame)}" if title else caption(frame), fontsize=9)
     add_legend(figure, axes)
     return figure
 
@@ -116,7 +117,7 @@ def save_strip(
         game.draw(frame.view, axes)
         axes.set_title(caption(frame), fontsize=8)
     if title:
-        figure.suptitle(title, fontsize=10)
+        figure.suptitle(for_figure(title), fontsize=10)
     add_legend(figure, grid.flat[0])
     figure.savefig(path, dpi=110)
 

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from brdiv.figures.image import policy_name
 from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
+from brdiv.text import for_figure
 
 
 def cross_play_heatmap(matrix: Tensor, title: str = "") -> Figure:
@@ -30,7 +31,7 @@ def cross_play_heatmap(matrix: Tensor, title: str = "") -> Figure:
         f"BRDiv {best_response_diversity(matrix):.2f}"
     )
     # Above the whole figure: over the axes alone it would run into the colour bar.
-    figure.suptitle(f"{title}\n{summary}" if title else summary, fontsize=8)
+    figure.suptitle(f"{for_figure(title)}\n{summary}" if title else summary, fontsize=8)
     figure.colorbar(image, ax=axes, label="mean return", shrink=0.85)
     return figure
 
@@ -55,10 +56,12 @@ def evaluation_heatmap(
             ink = "white" if value < top / 2 else "black"
             text = f"{value:.2f}" if np.isnan(low) else f"{value:.2f}\n[{low:.2f}, {high:.2f}]"
         axes.text(j, i, text, ha="center", va="center", color=ink, fontsize=7)
-    axes.set_xticks(range(len(methods)), methods, rotation=30, ha="right", rotation_mode="anchor")
-    axes.set_yticks(range(len(teammates)), teammates, fontsize=8)
+    axes.set_xticks(
+        range(len(methods)), [for_figure(name) for name in methods], rotation=30, ha="right", rotation_mode="anchor"
+    )
+    axes.set_yticks(range(len(teammates)), [for_figure(name) for name in teammates], fontsize=8)
     axes.set_ylabel("teammate")
-    figure.suptitle(f"{title}\n{what_cells_show(estimates)}", fontsize=9)
+    figure.suptitle(f"{for_figure(title)}\n{what_cells_show(estimates)}", fontsize=9)
     figure.colorbar(image, ax=axes, label="mean return")
     return figure
 

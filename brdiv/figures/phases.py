@@ -5,6 +5,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from brdiv.text import for_figure
+
 
 def phase_chart(runs: Mapping[str, Any], title: str = "") -> Figure:
     """Draw the mean diagonal and off-diagonal of every run (`Phases`), and below it the weight of cross-play."""
@@ -14,7 +16,7 @@ def phase_chart(runs: Mapping[str, Any], title: str = "") -> Figure:
     panels = figure.subplots(len(heights), 1, sharex=True, squeeze=False, height_ratios=heights)[:, 0]
     for number, (label, run) in enumerate(runs.items()):
         colour = f"C{number % 10}"
-        panels[0].plot(millions(run.steps), run.diagonal, color=colour, linewidth=1.2, label=label)
+        panels[0].plot(millions(run.steps), run.diagonal, color=colour, linewidth=1.2, label=for_figure(label))
         panels[0].plot(millions(run.steps), run.off_diagonal, color=colour, linewidth=1.2, linestyle="--")
         if with_weights:
             panels[1].plot(millions(run.weight_steps), run.weights, color=colour, linewidth=1.0)
@@ -24,7 +26,7 @@ def phase_chart(runs: Mapping[str, Any], title: str = "") -> Figure:
         panels[1].set_ylabel("weight of cross-play\n(1: Eq. 6)")
         panels[1].set_ylim(bottom=0)
     panels[-1].set_xlabel("million environment steps")
-    figure.suptitle(title, fontsize=9)
+    figure.suptitle(for_figure(title), fontsize=9)
     figure.legend(loc="outside right center", fontsize=8, frameon=False)
     return figure
 

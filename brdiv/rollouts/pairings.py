@@ -10,24 +10,26 @@ from brdiv.errors import UserError
 TAKEOVER = 0.3
 """Probability per window that an episode of mixed play becomes self-play."""
 
+MOST_TYPES = 1024  # of which every pair is to be measured
+
 
 class IdDraw(Protocol):
     """Draws the ids of new episodes."""
 
     n_types: int
     rows: int
-    mixed_play_rows: int
+    mixed_play_rows: int = 0
 
     def draw(self, generator: torch.Generator, times: int = 1) -> Tensor:
         """Draw ``ids [times, rows, 2]``."""
         ...
 
     def take_over(self, ids: Tensor, clock: Tensor, generator: torch.Generator) -> Tensor:
-        """Change who plays, ``ids [rows, 2]``, in episodes that are ``clock [rows]`` steps old."""
-        ...
+        """Change who plays, ``ids [rows, 2]``, in episodes that are ``clock [rows]`` steps old; by default nobody."""
+        return ids
 
 
-class Pairing:
+class Pairing(IdDraw):
     """Ids for a batch of rows: the first play themselves (i, i), the others a stranger (i, j), i != j.
 
     Each row keeps its kind for good, which fixes the share of self-play (SP) and cross-play (XP) experience in every
@@ -50,6 +52,8 @@ class Pairing:
             raise UserError(f"mixed_play_rows is {mixed_play_rows}: it may not be negative")
         if n_types < 2:
             raise UserError(f"n_types is {n_types}: a diverse population needs at least 2 teammates")
+        if n_types > MOST_TYPES:
+            raise UserError(f"n_types is {n_types}: a population has at most {MOST_TYPES:,} teammates")
         if self_play_rows < 0 or cross_play_rows < 0 or self_play_rows + cross_play_rows < 1:
             raise UserError(
                 f"self_play_rows is {self_play_rows} and cross_play_rows {cross_play_rows}: "
@@ -88,11 +92,10 @@ def is_mixed(pairing: IdDraw, device: torch.device) -> Tensor:
     return torch.arange(pairing.rows, device=device) >= pairing.rows - pairing.mixed_play_rows
 
 
-class NoIds:
+class NoIds(IdDraw):
     """For rows whose players are chosen elsewhere: every id is 0, and nothing is drawn."""
 
     n_types = 1
-    mixed_play_rows = 0
 
     def __init__(self, rows: int) -> None:
         if rows < 1:
@@ -102,7 +105,3 @@ class NoIds:
     def draw(self, generator: torch.Generator, times: int = 1) -> Tensor:
         """Return ``ids [times, rows, 2]``."""
         return torch.zeros(times, self.rows, 2, dtype=torch.long, device=generator.device)
-
-    def take_over(self, ids: Tensor, clock: Tensor, generator: torch.Generator) -> Tensor:
-        """Nobody does."""
-        return ids

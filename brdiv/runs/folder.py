@@ -1,11 +1,15 @@
 """The folder that a run writes to: what is in it under which name, whose it is, and how to find it again."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from brdiv.errors import UserError
+from brdiv.runs.lock import NAME, lock_folder, unlock_folder
 
 RESUMED = "config_from_"
+LEFTOVERS = ("checkpoints/*.part", "checkpoints/.*.part", "*.part", ".population.safetensors.*")
+"""What is written under another name first."""
 
 
 class RunFolder:
@@ -48,6 +52,19 @@ class RunFolder:
         which = "last" if checkpoint.name.startswith("step_") else checkpoint
         return f"resume with  brdiv fit --config {self.config_of(checkpoint)} --run {self} --ckpt_path {which}"
 
+    def lock(self) -> None:
+        """Become the folder's owner, or refuse; then remove what a process that was killed has left half written."""
+        lock_folder(self.path)
+        for pattern in LEFTOVERS:
+            for path in self.path.glob(pattern):
+                path.unlink(missing_ok=True)
+
+    def give_up(self) -> None:
+        """Remove the folder of a run that never began, if there is nothing in it."""
+        unlock_folder(self.path)
+        with suppress(OSError):
+            self.path.rmdir()
+
     @classmethod
     def of_checkpoint(cls, checkpoint: Path) -> "RunFolder":
         """Find the folder that a checkpoint belongs to."""
@@ -60,9 +77,10 @@ class RunFolder:
         Creating is atomic, so two runs that start at once never share one.
         """
         if wanted is not None:
-            if wanted.exists() and any(wanted.iterdir()):
-                raise UserError(f"run folder {wanted} exists and is not empty; choose another")
             wanted.mkdir(parents=True, exist_ok=True)
+            if any(path.name != NAME for path in wanted.iterdir()):
+                raise UserError(f"run folder {wanted} exists and is not empty; choose another")
+            lock_folder(wanted)
             return cls(wanted)
         default.parent.mkdir(parents=True, exist_ok=True)
         number = 1
@@ -73,6 +91,7 @@ class RunFolder:
             except FileExistsError:
                 number += 1
             else:
+                lock_folder(folder)
                 return cls(folder)
 
     @classmethod

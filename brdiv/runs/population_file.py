@@ -1,31 +1,40 @@
 """The population file: weights and everything needed to use them, in one safetensors file that holds no code."""
 
 import hashlib
-import importlib
-import json
 import os
-import sys
+import stat
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors import SafetensorError
+from safetensors.torch import load, save
 from torch import Tensor
 
 from brdiv.errors import MissingFileError, UserError
 from brdiv.games import Playable
 from brdiv.nets import Population
+from brdiv.runs.described_game import build_game, first_line
+from brdiv.runs.description import (
+    FORMAT,
+    MOST_SIGNS,
+    DescriptionError,
+    expected_shapes,
+    parse,
+    read_description,
+    write_description,
+)
 from brdiv.runs.folder import RunFolder
+from brdiv.text import plain
 from brdiv.version import __version__
 
-FORMAT = 1
-KEY = "brdiv"  # the one entry of the file's metadata; its value is JSON
-HOMES = ("brdiv.games", "brdiv.rollouts")  # where brdiv's own games are found by name
+LENGTH = 8  # bytes at the start of a safetensors file that say how long its header is
+FLOAT, FLOAT_BYTES = "F32", 4  # what weights are stored as
 
 
 class PopulationFileError(UserError):
-    """A file that can't be read as a population, and why."""
+    """A file that can't be read as a population, and why, in one short line."""
 
 
 class MissingPopulationError(PopulationFileError, MissingFileError):
@@ -49,6 +58,21 @@ def save_population(
     """
     path = Path(path)
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in population.state_dict().items()}
+    description = describe(population, game, about, checksum(weights.items()))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        unfinished.write_bytes(save(weights, metadata=description))
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return path
+
+
+def describe(
+    population: Population, game: Playable, about: Mapping[str, Any] | None = None, sha256: str = "0" * 64
+) -> dict[str, str]:
+    """Write the metadata of a file, or refuse what could not be read again."""
     description = {
         **(about or {}),
         "format": FORMAT,
@@ -58,16 +82,12 @@ def save_population(
         "observation_size": population.observation_size,
         "n_actions": population.n_actions,
         "hidden": population.hidden,
-        "sha256": checksum(weights.items()),
+        "sha256": sha256,
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        unfinished.write_bytes(save(weights, metadata={KEY: json.dumps(description)}))
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-    return path
+        return write_description(description)
+    except DescriptionError as error:
+        raise PopulationFileError(f"the population can't be described: {error}") from None
 
 
 def load_population(path: str | os.PathLike[str], allow_imports: bool = False) -> SavedPopulation:
@@ -80,125 +100,93 @@ def load_population(path: str | os.PathLike[str], allow_imports: bool = False) -
     `FileNotFoundError`, too.
     """
     path = find_population(Path(path))
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
-        raise PopulationFileError(f"{path} is not a population file, or is damaged: {error}") from None
-    about = read_description(path, metadata)
-    if checksum(weights.items()) != about.get("sha256"):
-        raise PopulationFileError(f"{path} is damaged: its weights don't match their checksum")
-    game = build_game(path, about, allow_imports)
-    try:
-        population = Population(about["n_types"], about["observation_size"], about["n_actions"], about["hidden"])
-        population.load_state_dict(weights)
-    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
-        raise PopulationFileError(f"{path} doesn't describe its population: {error}") from None
+    with refusing(path):
+        about, weights = read_file(path)
+        game = build_game(about, allow_imports)
+    population = Population(about["n_types"], about["observation_size"], about["n_actions"], about["hidden"])
+    population.load_state_dict(weights)
     return SavedPopulation(population.eval(), game, about)
 
 
 def read_about(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read what a population file, or that of a run folder, says of itself; neither weights nor games are touched."""
+    """Read what a population file says of itself, and see that it is whole, without building its game."""
     path = find_population(Path(path))
+    with refusing(path):
+        return read_file(path)[0]
+
+
+@contextmanager
+def refusing(path: Path) -> Iterator[None]:
+    """Say in one line what is wrong with a file."""
     try:
-        with safe_open(path, framework="pt") as file:
-            return read_description(path, file.metadata() or {})
-    except (SafetensorError, OSError) as error:
-        raise PopulationFileError(f"{path} is not a population file, or is damaged: {error}") from None
+        yield
+    except (DescriptionError, SafetensorError, OSError) as error:
+        reason = error if isinstance(error, DescriptionError) else first_line(error)
+        told = f"{plain(path, 1000)} is not a population file, or is damaged: {reason}"
+        raise PopulationFileError(told) from None
 
 
 def find_population(path: Path) -> Path:
-    """Find a population file: the path itself, or that of a run folder."""
-    if not path.exists():
-        raise MissingPopulationError(f"no population file at {path}")
-    if path.is_dir():
+    """Find a population file: the path itself, or that of a run folder. What is neither, a pipe say, is refused."""
+    shown = plain(path, 1000)
+    try:
+        mode = path.stat().st_mode
         inside = RunFolder(path).population
-        if not inside.exists():
-            raise PopulationFileError(f"{path} is not a population file, nor a run folder with a {inside.name}")
+        if stat.S_ISDIR(mode) and not inside.is_file():
+            raise PopulationFileError(f"{shown} is not a population file, nor a run folder with a {inside.name}")
+    except FileNotFoundError:
+        raise MissingPopulationError(f"no population file at {shown}") from None
+    except OSError as error:
+        raise PopulationFileError(f"{shown} can't be read: {error.strerror or first_line(error)}") from None
+    if stat.S_ISDIR(mode):
         return inside
+    if not stat.S_ISREG(mode):
+        raise PopulationFileError(f"{shown} is not a population file: it is no file at all, but a device or a pipe")
     return path
 
 
-def read_description(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
-    """Parse the file's own description of itself, refusing other programs' files and formats of the future."""
-    if KEY not in metadata:
-        raise PopulationFileError(f"{path} is a safetensors file, but not one that brdiv wrote")
-    try:
-        about = json.loads(metadata[KEY])
-    except json.JSONDecodeError:
-        raise PopulationFileError(f"{path} is damaged: its description can't be read") from None
-    if not isinstance(about, dict) or about.get("format") != FORMAT:
-        found = about.get("format") if isinstance(about, dict) else None
-        raise PopulationFileError(f"{path} has format {found}; this version of brdiv reads format {FORMAT}")
-    return about
+def read_file(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Read description and weights, the second only where their sizes are those of the first, and of the file."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        text = read_header(file, size)
+        entries = parse(text)
+        about = read_description(entries.pop("__metadata__", None))
+        stored = check_entries(entries, about)
+        if LENGTH + len(text) + stored != size:
+            raise DescriptionError(f"it should have {LENGTH + len(text) + stored:,} bytes, and has {size:,}")
+        weights = load(len(text).to_bytes(LENGTH, "little") + text + file.read(stored))
+    if checksum(weights.items()) != about["sha256"]:
+        raise DescriptionError("its weights don't match their checksum")
+    if not all(tensor.isfinite().all() for tensor in weights.values()):
+        raise DescriptionError("some of its weights are not finite")
+    return about, weights
 
 
-def build_game(path: Path, about: Mapping[str, Any], allow_imports: bool) -> Playable:
-    """Build the game that a file describes, importing code from outside brdiv only if that is allowed."""
-    try:
-        name, module, settings = about["game"]["name"], about["game"].get("module"), about["game"]["settings"]
-        game_class = find_game(name, module, allow_imports)
-        if game_class is None:
-            raise PopulationFileError(
-                f"{path} plays {name} of the module {module}; if you trust the file, let that be imported "
-                "(--allow-imports, or allow_imports=True)"
+def read_header(file: BinaryIO, size: int) -> bytes:
+    """Read the header of a safetensors file, which must not be longer than the file, nor than descriptions are."""
+    length = int.from_bytes(file.read(LENGTH), "little")
+    if not 0 < length <= min(MOST_SIGNS, size - LENGTH):
+        raise DescriptionError("it has no header")
+    return file.read(length)
+
+
+def check_entries(entries: Mapping[str, Any], about: Mapping[str, Any]) -> int:
+    """Refuse stored tensors that are not those of the described population; returns how many bytes they take."""
+    expected = expected_shapes(about)
+    if entries.keys() != expected.keys():
+        raise DescriptionError("it doesn't describe its population: the layers that it stores are others")
+    numbers = 0
+    for name, shape in expected.items():
+        entry = entries[name] if isinstance(entries[name], dict) else {}
+        if entry.get("dtype") != FLOAT:
+            raise DescriptionError(f"it stores {name} as {plain(entry.get('dtype'), 20)}, and not in float32")
+        if entry.get("shape") != shape:
+            raise DescriptionError(
+                f"it doesn't describe its population: {name} is {plain(entry.get('shape'), 60)} and should be {shape}"
             )
-        if imports_by_settings(game_class) and not allow_imports:
-            raise PopulationFileError(
-                f"{path} plays {settings} by {name}, which means importing that; "
-                "if you trust the file, allow it (--allow-imports, or allow_imports=True)"
-            )
-        return game_class(**settings)
-    except PopulationFileError:
-        raise
-    except (KeyError, TypeError, ValueError, RuntimeError, AttributeError) as error:
-        raise PopulationFileError(f"{path} doesn't describe its population: {error}") from None
-
-
-def imports_by_settings(game_class: type[Playable]) -> bool:
-    """Whether building a game of this class imports what its settings name, as external environments do."""
-    return game_class.imports is not Playable.imports
-
-
-def find_game(name: str, module: str | None, allow_imports: bool) -> type[Playable] | None:
-    """Find a game's class: one of brdiv's, one that was imported before, or one to import; None if that isn't allowed.
-
-    A file never imports anything by itself.
-    """
-    if module is None or module.partition(".")[0] == "brdiv":
-        for home in HOMES:
-            own = getattr(importlib.import_module(home), name, None)
-            if isinstance(own, type) and issubclass(own, Playable):
-                return own
-    for game in subclasses(Playable):
-        if game.__name__ == name and module in {None, game.__module__}:
-            return game
-    if module is None or module.partition(".")[0] == "brdiv":
-        raise ValueError(f"it plays {name}, which is not known here; import the module that defines it first")
-    if not allow_imports:
-        return None
-    return import_game(name, module)
-
-
-def import_game(name: str, module: str) -> type[Playable]:
-    """Import a custom game, also from the folder one stands in, as `brdiv fit` does."""
-    if "" not in sys.path:
-        sys.path.insert(0, "")
-    try:
-        found = getattr(importlib.import_module(module), name, None)
-    except ImportError as error:
-        raise ValueError(f"it plays {name} of the module {module}, which can't be imported: {error}") from None
-    if not (isinstance(found, type) and issubclass(found, Playable)):
-        raise ValueError(f"it plays {name}, and the module {module} has no such game")
-    return found
-
-
-def subclasses(parent: type[Playable]) -> Iterator[type[Playable]]:
-    """All classes below ``parent``."""
-    for child in parent.__subclasses__():
-        yield child
-        yield from subclasses(child)
+        numbers += shape[0] * shape[1] * shape[2]
+    return numbers * FLOAT_BYTES
 
 
 def checksum(weights: Iterable[tuple[str, Tensor]]) -> str:

@@ -1,6 +1,7 @@
 """Resuming a run that was stopped: from which checkpoint, and does it fit."""
 
-import zipfile
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,40 @@ import torch
 from torch import nn
 
 from brdiv.errors import UserError
+from brdiv.runs.description import is_whole
 from brdiv.runs.folder import RunFolder
+from brdiv.runs.unpack import UnpackError, unpack
+from brdiv.text import plain
+
+ENTRIES: dict[str, Callable[[Any], bool]] = {
+    "env_steps": lambda value: is_whole(value, 1),
+    "global_step": lambda value: is_whole(value, 1),
+    "epoch": lambda value: is_whole(value, 0, 1),
+    "state_dict": lambda value: isinstance(value, dict) and all(map(is_named_tensor, value.items())),
+    "loops": lambda value: isinstance(value, dict) and isinstance(value.get("fit_loop"), dict),
+    "optimizer_states": lambda value: isinstance(value, list) and len(value) == 1 and isinstance(value[0], dict),
+    "lr_schedulers": lambda value: isinstance(value, list) and all(isinstance(entry, dict) for entry in value),
+    "callbacks": lambda value: isinstance(value, dict),
+    "pytorch-lightning_version": lambda value: isinstance(value, str) and re.fullmatch(VERSION, value) is not None,
+}
+"""What a checkpoint must have, and what each of it may be."""
+VERSION = r"\d+\.\d+(\.\d+)?([a-z]+\d*|\.[a-z]+\d*)?(\+[\w.]+)?"
+
+
+def is_named_tensor(entry: tuple[Any, Any]) -> bool:
+    """Whether an entry of a dictionary is a tensor with a name."""
+    return isinstance(entry[0], str) and isinstance(entry[1], torch.Tensor)
 
 
 class CheckpointFileError(UserError):
     """A checkpoint can't be used; the message says why in one line."""
+
+
+def folder_to_resume(wanted: str, run: Path | None, default: Path) -> RunFolder | None:
+    """Find the folder of the run to resume, to lock it before anything is read; None where there is none."""
+    folder = RunFolder.of_checkpoint(Path(wanted).resolve()) if wanted != "last" and run is None else None
+    folder = folder or (RunFolder(run) if run else RunFolder.newest(default))
+    return folder if folder is not None and folder.path.is_dir() else None
 
 
 def find_checkpoint(wanted: str, run: Path | None, default: Path) -> tuple[Path, RunFolder, dict[str, Any]]:
@@ -47,43 +77,46 @@ def find_checkpoint(wanted: str, run: Path | None, default: Path) -> tuple[Path,
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
-    """Load a checkpoint without running any code that it may hold."""
+    """Load a checkpoint without running any code that it may hold, and refuse what is none of a run."""
     try:
-        with zipfile.ZipFile(path) as archive:  # torch doesn't look at the checksums that it writes
-            damaged = archive.testzip()
-        if damaged is not None:
-            raise zipfile.BadZipFile(f"{damaged} doesn't match its checksum")
-        checkpoint = torch.load(path, map_location="cpu", weights_only=True)
+        checkpoint = unpack(path)
     except FileNotFoundError:
-        raise CheckpointFileError(f"no checkpoint file {path}") from None
+        raise CheckpointFileError(f"no checkpoint file {plain(path, 1000)}") from None
     except Exception as error:  # torch.load fails in a dozen ways on a damaged file
-        reason = " ".join(str(error).split())[:120]
-        raise CheckpointFileError(f"{path} is not a whole checkpoint ({type(error).__name__}: {reason})") from error
-    kinds = {"env_steps": int, "state_dict": dict, "loops": dict, "optimizer_states": list}
+        reason = plain(" ".join(str(error).split()), 120)
+        told = reason if isinstance(error, UnpackError) else f"{type(error).__name__}: {reason}"
+        raise CheckpointFileError(f"{plain(path, 1000)} is not a whole checkpoint ({told})") from error
     found = checkpoint if isinstance(checkpoint, dict) else {}
-    wrong = [name for name, kind in kinds.items() if not isinstance(found.get(name), kind)]
+    wrong = [name for name, is_right in ENTRIES.items() if not is_right(found.get(name))]
     if wrong:
-        raise CheckpointFileError(f"{path} is no checkpoint of a run: it has no {', '.join(wrong)}")
+        raise CheckpointFileError(f"{plain(path, 1000)} is no checkpoint of a run: it has no {', '.join(wrong)}")
     return found
 
 
 def check_stream(
     checkpoint: dict[str, Any], path: Path, rows: int, window: int, processes: int, play_format: int
 ) -> None:
-    """Refuse a checkpoint of other rows, windows or processes: its environments would not fit."""
+    """Refuse a checkpoint of other rows, windows or processes, or one whose counts don't agree with each other."""
     try:
         (stream,) = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"]
         ranks = stream["ranks"]
         theirs = (ranks[0]["rows"], ranks[0]["window"], len(ranks))
         their_format = ranks[0].get("play", {"format": play_format})["format"]
-    except (KeyError, TypeError, ValueError, IndexError):
+        given = [rank["given"] for rank in ranks]
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError):
         raise CheckpointFileError(f"{path} doesn't say where its environments stood") from None
-    if their_format != play_format:
+    if type(their_format) is not int or their_format != play_format:
         raise CheckpointFileError(f"{path} was written by another version, which kept environments otherwise")
     names = ("rows per process", "steps per window", "processes")
     for name, there, here in zip(names, theirs, (rows, window, processes), strict=True):
-        if there != here:
-            raise CheckpointFileError(f"{path} does not fit this run: {there} {name} there and {here} here")
+        if type(there) is not int or there != here:
+            told = plain(there, 30)
+            raise CheckpointFileError(f"{path} does not fit this run: {told} {name} there and {here} here")
+    steps = rows * window * processes
+    updates, rest = divmod(checkpoint["env_steps"], steps)
+    counted = [*given, *(checkpoint["global_step"],) * (checkpoint["global_step"] > updates)]
+    if rest or any(type(count) is not int or count != updates for count in counted):
+        raise CheckpointFileError(f"{path} is damaged: what it says of how far the run was does not agree")
 
 
 def check_made_with(checkpoint: dict[str, Any], ours: dict[str, Any], path: Path) -> None:
@@ -92,14 +125,27 @@ def check_made_with(checkpoint: dict[str, Any], ours: dict[str, Any], path: Path
     if not isinstance(theirs, dict):
         raise CheckpointFileError(f"{path} doesn't say what it was made with; it is of an earlier version")
     for name, here in ours.items():
-        if theirs.get(name) != here:
-            raise CheckpointFileError(f"{path} does not fit this run: {name} {theirs.get(name)} there and {here} here")
+        there = theirs.get(name)
+        if not isinstance(there, str) or there != here:
+            told = plain(there, 300) if isinstance(there, str | None) else f"a {type(there).__name__}"
+            raise CheckpointFileError(f"{path} does not fit this run: {name} {told} there and {here} here")
 
 
 def check_fits(checkpoint: dict[str, Any], module: nn.Module, path: Path) -> None:
-    """Refuse weights of another game, population or method before they are half loaded."""
+    """Refuse weights of another game, population or method, and those that are no numbers, before they are loaded."""
     ours, theirs = module.state_dict(), checkpoint["state_dict"]
     for name in sorted(ours.keys() | theirs.keys()):
-        shapes = [tuple(weights[name].shape) if name in weights else "nothing" for weights in (theirs, ours)]
-        if shapes[0] != shapes[1]:
-            raise CheckpointFileError(f"{path} does not fit this run: {name} is {shapes[0]} there and {shapes[1]} here")
+        kinds = [describe_tensor(weights.get(name)) for weights in (theirs, ours)]
+        if kinds[0] != kinds[1]:
+            told = plain(name, 60)
+            raise CheckpointFileError(f"{path} does not fit this run: {told} is {kinds[0]} there and {kinds[1]} here")
+        if not theirs[name].isfinite().all():
+            raise CheckpointFileError(f"{path} is damaged: {name} has numbers that are not finite")
+
+
+def describe_tensor(tensor: torch.Tensor | None) -> str:
+    """Write a tensor's shape, and its type where that is not the usual one."""
+    if tensor is None:
+        return "nothing"
+    shape = str(tuple(tensor.shape))
+    return shape if tensor.dtype is torch.float32 else f"{shape} of {str(tensor.dtype).removeprefix('torch.')}"

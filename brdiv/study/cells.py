@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from brdiv.runs import PopulationFileError, RunFolder, load_population
+from brdiv.runs import PopulationFileError, RunFolder, read_about
 
 WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
 
@@ -106,7 +106,7 @@ class Cell(NamedTuple):
         The last checkpoint appears when all else is written: a finished population without it has no tables yet.
         """
         try:
-            about = load_population(self.run.population, allow_imports=True).about  # this study trained it
+            about = read_about(self.run.population)
         except PopulationFileError:
             return None
         steps = int(about.get("steps", 0))

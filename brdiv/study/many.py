@@ -12,23 +12,40 @@ from brdiv.study.local import LocalPool, train_cells
 
 
 def train_seeds(
-    seeds: Sequence[int], folder: Path, fit_arguments: Sequence[str], jobs: int, threads: int, episodes: int
+    seeds: Sequence[int],
+    folder: Path,
+    fit_arguments: Sequence[str],
+    jobs: int,
+    threads: int,
+    episodes: int,
+    allow_imports: bool = False,
 ) -> Iterator[SeedResult]:
     """Train each seed with `brdiv fit`, ``jobs`` at a time on so many threads each, and measure it.
 
     Seeds that finished before are not trained again; those that were interrupted resume from their last checkpoint.
     Each one's output goes to ``folder/seed<N>.log``.
     """
-    return (result for _, result in train_methods({"": fit_arguments}, seeds, folder, jobs, threads, episodes))
+    results = train_methods({"": fit_arguments}, seeds, folder, jobs, threads, episodes, allow_imports)
+    return (result for _, result in results)
 
 
 def train_methods(
-    methods: Mapping[str, Sequence[str]], seeds: Sequence[int], folder: Path, jobs: int, threads: int, episodes: int
+    methods: Mapping[str, Sequence[str]],
+    seeds: Sequence[int],
+    folder: Path,
+    jobs: int,
+    threads: int,
+    episodes: int,
+    allow_imports: bool = False,
 ) -> Iterator[tuple[str, SeedResult]]:
-    """Train every method, given by name and arguments of `brdiv fit`, with every seed, in ``folder/<name>``."""
+    """Train every method, given by name and arguments of `brdiv fit`, with every seed, in ``folder/<name>``.
+
+    What was trained just now may import what its config named; what lay there before, only with ``allow_imports``.
+    """
     for name, fit_arguments in methods.items():
         claim_settings(folder / name, fit_arguments)
     cells = [Cell(folder / name, seed, "", name, threads, tuple(methods[name])) for name in methods for seed in seeds]
+    there_before = {cell for cell in cells if cell.finished_steps() is not None}
     found: dict[Cell, State] = {}
     with closing(train_cells(cells, LocalPool(jobs))) as ended:
         for cell in cells:
@@ -37,7 +54,8 @@ def train_methods(
             state = found[cell]
             if state.state != DONE:
                 raise UserError(f"seed {cell.seed} failed: {state.why or 'it was stopped'} (all of it: {cell.log})")
-            yield cell.method, measure(cell.seed, cell.run.population, episodes)
+            allowed = allow_imports or cell not in there_before
+            yield cell.method, measure(cell.seed, cell.run.population, episodes, allowed)
 
 
 def claim_settings(folder: Path, fit_arguments: Sequence[str]) -> None:

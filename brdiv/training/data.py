@@ -12,6 +12,9 @@ from brdiv.rollouts import Pairing, RolloutCollector, collect
 from brdiv.rollouts.collector import PLAY_FORMAT
 from brdiv.rollouts.pairings import TAKEOVER
 from brdiv.training.ranks import gather, rank_and_size
+from brdiv.training.room import check_room
+
+MOST_STEPS = 2**53
 
 
 class RolloutStream:
@@ -90,6 +93,11 @@ class RolloutData(LightningDataModule):
         if window < 1:
             raise UserError(f"window is {window}: an update needs at least one step")
         self.window = window
+        # What both seats see in a window, and see next.
+        told = f"{self.pairing.rows} rows of {window} steps"
+        check_room(self.steps_per_update * 2 * 2 * game.observation_size, told)
+        if steps > MOST_STEPS:
+            raise UserError(f"steps is {steps}: it must be at most {MOST_STEPS:,}")
         if steps < self.steps_per_update:
             raise UserError(
                 f"steps is {steps}: less than the {self.steps_per_update} of one update "

@@ -1,6 +1,7 @@
 """Algorithm 1 as a LightningModule: the wiring between a rollout, the objective and the optimiser."""
 
 import copy
+import itertools
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -18,6 +19,7 @@ from brdiv.training.losses import actor_loss, critic_loss, entropy
 from brdiv.training.products import Products, described, fastest, measure
 from brdiv.training.ranks import mean_over_ranks
 from brdiv.training.returns import is_bootstrapped, n_step_returns
+from brdiv.training.room import check_room
 from brdiv.training.schedules import linear
 
 
@@ -75,11 +77,18 @@ class TeammateGenerator(LightningModule):
             "actor_weight": actor_weight,
             "critic_weight": critic_weight,
             "entropy_weight": entropy_weight,
+            "final_entropy_weight": entropy_weight if final_entropy_weight is None else final_entropy_weight,
+            "policy_gain": policy_gain,
         }.items():
             if not 0 <= value < float("inf"):
                 raise UserError(f"{name} is {value}: it must be a number, and not a negative one")
-        self.population = Population(n_types, observation_size, n_actions, hidden, policy_gain)
         critic_hidden = critic_hidden or hidden
+        actors = 2 * n_types * weights_of([observation_size, *hidden, n_actions])
+        critics = n_types if separate_critics else 1
+        critic = critics * weights_of([2 * (observation_size + n_types), *critic_hidden, 1])
+        # Weights, gradients and two estimates of Adam; a critic's target learns nothing.
+        check_room(4 * actors + 5 * critic, f"{n_types} types, hidden {list(hidden)} and {list(critic_hidden)}")
+        self.population = Population(n_types, observation_size, n_actions, hidden, policy_gain)
         kind = SeparateCritics if separate_critics else Critic
         self.critic: Critic = kind(n_types, observation_size, critic_hidden)
         self.target_critic = copy.deepcopy(self.critic).requires_grad_(False)
@@ -234,6 +243,11 @@ class TeammateGenerator(LightningModule):
         (state,) = checkpoint["optimizer_states"]
         for saved, own in zip(state["param_groups"], self.configure_optimizers().param_groups, strict=True):
             saved["lr"], saved["fused"] = own["lr"], own["fused"]
+
+
+def weights_of(sizes: Sequence[int]) -> int:
+    """Count the weights between layers of these sizes."""
+    return sum(before * after for before, after in itertools.pairwise(sizes))
 
 
 def check_ranges(learning_rate: float, gamma: float, tau: float, entropy_hold: float) -> None:

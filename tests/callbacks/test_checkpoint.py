@@ -23,7 +23,7 @@ def test_the_newest_are_kept_and_the_best_beside_them(tmp_path):
     assert best["env_steps"] in {128, 256, 512}  # where there was a matrix
 
 
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_asked_to_stop_it_saves_itself_and_says_how_to_resume(signum, tmp_path, monkeypatch, capsys):
     whole = whole_run(tmp_path / "whole")
     step = TeammateGenerator.training_step
@@ -43,18 +43,6 @@ def test_asked_to_stop_it_saves_itself_and_says_how_to_resume(signum, tmp_path, 
     assert names(tmp_path / "run")[-1] == f"step_{3 * UPDATE:012}.ckpt"
     resume(tmp_path / "run")
     assert_same_population(whole, tmp_path / "run")
-
-
-def test_a_signal_that_is_passed_on_twice_is_one_request(monkeypatch):
-    checkpoints = Checkpoints()
-    now = [100.0]
-    monkeypatch.setattr("brdiv.callbacks.checkpoint.time.monotonic", lambda: now[0])
-    for now[0] in (100.0, 100.5, 101.9):
-        checkpoints.ask_to_stop(signal.SIGTERM, None)
-    assert checkpoints.asked_to_stop == signal.SIGTERM
-    now[0] = 105.0
-    with pytest.raises(KeyboardInterrupt):
-        checkpoints.ask_to_stop(signal.SIGTERM, None)
 
 
 def test_a_run_cut_short_by_the_trainer_can_be_resumed(tmp_path):

@@ -1,3 +1,6 @@
+import hashlib
+import json
+
 import pytest
 import torch
 
@@ -6,8 +9,8 @@ from brdiv.evaluation.seeds import measure, parse_seeds
 from brdiv.evaluation.tables import print_seeds
 from brdiv.games import LBF, Reaching
 from brdiv.nets import Population
-from brdiv.runs import save_population
-from brdiv.study.many import claim_settings
+from brdiv.runs import PopulationFileError, save_population
+from brdiv.study.many import claim_settings, train_seeds
 from tests.small_runs import SMALL
 
 
@@ -103,3 +106,26 @@ def test_an_unknown_method_is_refused_before_training(tmp_path, capsys):
         main(["compare", "--config", "reaching", "--methods", "magic", "--folder", str(tmp_path)])
     assert "no config file magic" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_a_population_that_lay_in_the_folder_before_imports_nothing(tmp_path, monkeypatch):
+    """Someone planted it: its module must not run because a folder is looked through."""
+    (tmp_path / "planted_game.py").write_text("from pathlib import Path\nPath('imported').touch()\n")
+    monkeypatch.chdir(tmp_path)
+    path = save_population(
+        tmp_path / "runs" / "seed0" / "population.safetensors", Population(2, 50, 5, [4]), Reaching()
+    )
+    data = path.read_bytes()
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + size])
+    about = json.loads(header["__metadata__"]["brdiv"])
+    about |= {"finished": True, "game": {"name": "X", "module": "planted_game", "settings": {}}}
+    told = json.dumps(about)
+    header["__metadata__"] = {"brdiv": told, "brdiv_sha256": hashlib.sha256(told.encode()).hexdigest()}
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data[8 + size :])
+    claim_settings(tmp_path / "runs" / "new", [])
+    (tmp_path / "runs" / "new" / "settings.json").rename(tmp_path / "runs" / "settings.json")
+    with pytest.raises(PopulationFileError, match="if you trust the file"):
+        list(train_seeds([0], tmp_path / "runs", [], jobs=1, threads=1, episodes=1))
+    assert not (tmp_path / "imported").exists()

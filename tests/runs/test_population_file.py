@@ -1,4 +1,6 @@
+import hashlib
 import json
+import os
 import pickle
 import struct
 import subprocess
@@ -65,15 +67,19 @@ def flip_a_bit(data):
     return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
 
 
-def rewrite(**changes):
-    """A file whose description differs in some entries, its weights unharmed."""
+def rewrite(entries=None, forged=True, **changes):
+    """A file whose description differs in some entries, and has the right checksum if forged; weights are unharmed."""
 
     def change(data):
         (size,) = struct.unpack("<Q", data[:8])
         header = json.loads(data[8 : 8 + size])
         about = json.loads(header["__metadata__"]["brdiv"])
         about.update(changes)
-        header["__metadata__"]["brdiv"] = json.dumps(about)
+        told = header["__metadata__"]["brdiv"] = json.dumps(about)
+        if forged:
+            header["__metadata__"]["brdiv_sha256"] = hashlib.sha256(told.encode()).hexdigest()
+        for name, entry in (entries or {}).items():
+            header[name].update(entry)
         text = json.dumps(header).encode()
         text += b" " * (-len(text) % 8)
         return struct.pack("<Q", len(text)) + text + data[8 + size :]
@@ -94,9 +100,32 @@ DAMAGE = {
     "text": (lambda data: b"hello, world" * 40, "not a population file"),
     "pickle": (lambda data: pickle.dumps(Bomb()), "not a population file"),
     "newer format": (rewrite(format=99), "format 99"),
+    "a changed seed": (rewrite(seed=5, forged=False), "description doesn't match its checksum"),
+    "a changed payoff": (
+        rewrite(forged=False, game={"name": "Reaching", "settings": {"payoffs": [1.0, 0.25]}}),
+        "description doesn't match its checksum",
+    ),
+    "passed off as format 1": (rewrite(seed=5, format=1, forged=False), "description doesn't match its checksum"),
+    "not JSON's number": (rewrite(seed=float("nan")), "can't be read"),
+    "a seed that is none": (rewrite(seed=-1), "seed can't be -1"),
+    "steps that are none": (rewrite(steps=True), "steps can't be True"),
+    "an infinite population": (rewrite(n_types=10**12), "n_types can't be"),
+    "layers without end": (rewrite(hidden=[8] * 1000), "hidden can't be a list"),
+    "a method that is none": (rewrite(method=5), "method can't be 5"),
+    "other numbers": (rewrite({"layers.0.weight": {"dtype": "I32"}}), "as I32, and not in float32"),
+    "other shapes": (rewrite({"layers.0.weight": {"shape": [6, 1, 784]}}), "should be \\[6, 98, 8\\]"),
+    "a longer file": (lambda data: data + b"12345678", "bytes, and has"),
+    "a header of a gigabyte": (lambda data: struct.pack("<Q", 1 << 30) + data[8:], "no header"),
+    "a grid larger than memory": (
+        rewrite(game={"name": "Reaching", "settings": {"size": 1000}}),
+        "size is 1000: it must be a whole number from 3 to",
+    ),
+    "a game of another size": (rewrite(game={"name": "Reaching", "settings": {}}), "observation_size is 98"),
+    "an episode of half a step": (rewrite(game={"name": "Reaching", "settings": {"horizon": 2.5}}), "horizon is 2.5"),
+    "escape sequences": (rewrite(game={"name": "\x1b[31mX\ud800\n", "settings": {}}), r"x1b\[31mX.ud800.n"),
     "not a known game": (rewrite(game={"name": "Chess", "settings": {}}), "plays Chess"),
     "settings of no game": (rewrite(game={"name": "Reaching", "settings": {"wind": 3}}), "wind"),
-    "no game at all": (rewrite(game="Reaching"), "doesn't describe"),
+    "no game at all": (rewrite(game="Reaching"), "game can't be 'Reaching'"),
     "a class that is no game": (rewrite(game={"name": "TwoPlayerEnv", "settings": {}}), "plays TwoPlayerEnv"),
     "sizes of another": (rewrite(n_types=5), "doesn't describe"),
 }
@@ -109,6 +138,43 @@ def test_a_damaged_or_foreign_file_gets_a_clear_error(kind, path):
     with pytest.raises(PopulationFileError, match=complaint) as caught:
         load_population(path)
     assert str(path) in str(caught.value)
+    assert len(str(caught.value)) < 400
+    assert str(caught.value).isprintable()
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf")])
+def test_weights_that_are_not_finite_are_refused(number, path, population):
+    population.layers[0].weight.data[0, 0, 0] = number
+    save_population(path, population, Reaching(size=7, goals=[(0, 0)], payoffs=[1.0]))
+    with pytest.raises(PopulationFileError, match="not finite"):
+        load_population(path)
+
+
+def test_a_file_of_the_first_format_is_still_read(path, population):
+    """It had no checksum of its description."""
+    data = rewrite(format=1)(path.read_bytes())
+    (size,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8 : 8 + size])
+    del header["__metadata__"]["brdiv_sha256"]
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data[8 + size :])
+    loaded = load_population(path)
+    assert loaded.about["seed"] == 4
+    assert torch.equal(loaded.population.layers[0].weight, population.layers[0].weight)
+
+
+def test_a_pipe_and_a_device_are_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero"):
+        with pytest.raises(PopulationFileError, match="a device or a pipe"):
+            load_population(path)
+
+
+def test_what_could_not_be_read_again_is_not_written(tmp_path, population):
+    with pytest.raises(PopulationFileError, match="seed can't be -1"):
+        save_population(tmp_path / "own.safetensors", population, Reaching(), {"seed": -1})
+    assert not list(tmp_path.iterdir())
 
 
 def test_another_programs_safetensors_file_is_refused(tmp_path):

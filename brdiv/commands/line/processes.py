@@ -9,6 +9,18 @@ def another_process_is_gone(error: RuntimeError) -> bool:
     return together and (isinstance(error, distributed.DistError) or "gloo" in str(error))
 
 
+def why_it_is_gone(error: RuntimeError) -> str:
+    """Tell a process that has ended from one that does not answer."""
+    if "timed out" in str(error).lower():
+        return "another process of this run did not answer in time: it is frozen, or far behind"
+    return "another process of this run has ended; its own message says why"
+
+
+def port_is_taken(error: RuntimeError) -> bool:
+    """Whether processes can't meet because another program has their port."""
+    return "EADDRINUSE" in str(error) or "address already in use" in str(error).lower()
+
+
 def leave_process_group() -> None:
     """Let go of the other processes of a run that all reached its end together.
 

@@ -26,8 +26,10 @@ from brdiv.callbacks import (
     Throughput,
     TrainingReturns,
 )
+from brdiv.commands.line.config_checks import check_groups, check_seed, check_trainer
 from brdiv.commands.line.cores import usable_cores, use_threads, warn_if_crowded
-from brdiv.commands.line.processes import another_process_is_gone, leave_process_group
+from brdiv.commands.line.processes import another_process_is_gone, leave_process_group, port_is_taken, why_it_is_gone
+from brdiv.commands.line.rehearsal import rehearse
 from brdiv.commands.line.settings import (
     TrainingParser,
     check_precision,
@@ -38,7 +40,10 @@ from brdiv.commands.line.settings import (
 )
 from brdiv.errors import UserError
 from brdiv.runs import CheckpointFileError, RunFolder, find_checkpoint, is_first_process
-from brdiv.runs.resume import check_fits, check_made_with, check_stream
+from brdiv.runs.lock import unlock_all
+from brdiv.runs.parent import PARENT, end_with_parent
+from brdiv.runs.resume import check_fits, check_made_with, check_stream, folder_to_resume
+from brdiv.text import plain
 from brdiv.training import RolloutData, TeammateGenerator, made_with
 from brdiv.training.memory import LARGE, keep_freed_memory, largest_tensor
 
@@ -46,6 +51,22 @@ USAGE = "brdiv fit --config FILE [--config FILE ...] [--key value ...]"
 DESCRIPTION = """\
 Train a population of teammates, each of which needs a different best response. Every setting below can stand in a
 config file (shipped ones are found by name) or be given here; later ones win. --print_config shows what is used."""
+
+
+GROUPS: dict[str, type] = {
+    "data": RolloutData,
+    "model": TeammateGenerator,
+    "progress": StepProgress,
+    "cross_play": CrossPlay,
+    "plastic": PlasticEvaluation,
+    "rewards": RewardCheck,
+    "checkpoints": Checkpoints,
+    "trainer": Trainer,
+}
+"""Classes whose settings stand in groups of their own."""
+
+REFUSALS = (AssertionError, AttributeError, ImportError, KeyError, OverflowError, RuntimeError, TypeError, ValueError)
+"""How the Trainer answers settings that it does not like."""
 
 
 class TrainingCLI(LightningCLI):
@@ -94,6 +115,21 @@ class TrainingCLI(LightningCLI):
         Lightning would also read the file before we have looked whether it is whole.
         """
 
+    def parse_arguments(self, parser: LightningArgumentParser, args: ArgsType) -> None:
+        """Parse, and look at what was said before any of it is used."""
+        try:
+            super().parse_arguments(parser, args)
+        except UserError:
+            raise
+        except (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
+            raise UserError(f"the settings can't be read: {plain(' '.join(str(error).split()))}") from error
+        config = self.config.fit
+        check_groups(config, GROUPS)
+        check_seed(config.seed_everything)
+        check_trainer(config.trainer)
+        if config.threads is None:
+            raise UserError("threads is null: at least one is needed")
+
     def before_instantiate_classes(self) -> None:
         """Refuse what would not do what it says, and set threads before anything computes."""
         config = self.config.fit
@@ -112,10 +148,13 @@ class TrainingCLI(LightningCLI):
 
     def find_run_to_resume(self, config: Any) -> None:
         """Look for the checkpoint and its folder, and check it, before anything is built."""
+        wanted = str(config.ckpt_path), config.run and Path(config.run), default_folder(config)
         try:
-            path, folder, self.resumed = find_checkpoint(
-                str(config.ckpt_path), config.run and Path(config.run), default_folder(config)
-            )
+            find_checkpoint(*wanted)  # what can't be resumed is left alone
+            folder = folder_to_resume(*wanted)
+            if folder is not None and is_first_process() and not config.trainer.fast_dev_run:
+                folder.lock()
+            path, folder, self.resumed = find_checkpoint(*wanted)
         except CheckpointFileError as error:
             raise UserError(f"ckpt_path: {error}") from None
         config.ckpt_path, config.run, config.weights_only = str(path), str(folder), True
@@ -150,10 +189,12 @@ class TrainingCLI(LightningCLI):
             )
         try:
             return super().instantiate_trainer(**kwargs)
-        except Exception:
+        except Exception as error:
             if self.resumed is None and is_first_process():
-                folder.path.rmdir()
-            raise
+                folder.give_up()
+            if isinstance(error, UserError | MisconfigurationException) or not isinstance(error, REFUSALS):
+                raise
+            raise UserError(f"trainer: {plain(' '.join(str(error).split()))}") from error
 
     def claim_folder(self, config: Any) -> RunFolder:
         """Make the run's folder, or return that of the run to resume."""
@@ -185,6 +226,7 @@ class TrainingCLI(LightningCLI):
             check_stream(resumed, path, data.pairing.rows, data.window, processes, data.play_format)
             check_made_with(resumed, made_with(self.model, data), path)
             check_fits(resumed, self.model, path)
+            rehearse(resumed, path, self.trainer, self.model, data)
         except CheckpointFileError as error:
             raise UserError(f"ckpt_path: {error}") from None
         done, planned = resumed["env_steps"], data.planned_steps(processes)
@@ -219,6 +261,8 @@ class BuildOnly(TrainingCLI):
 
 def run_training(arguments: list[str]) -> None:
     """Train as these arguments say."""
+    end_with_parent()
+    os.environ[PARENT] = str(os.getpid())  # for the processes that Lightning starts
     try:
         make_cli(TrainingCLI, arguments)
     except RunStopped as stop:
@@ -230,11 +274,17 @@ def run_training(arguments: list[str]) -> None:
             print(f"\n{stop}; saved as {stop.path}\n{how}", file=sys.stderr)
         sys.exit(128 + stop.signum)
     except RuntimeError as error:
+        if port_is_taken(error):
+            raise UserError(
+                "the port at which the processes of a run meet is in use; set another MASTER_PORT"
+            ) from None
         if not another_process_is_gone(error):
             raise
-        gone = UserError("another process of this run has ended; its own message says why")
+        gone = UserError(why_it_is_gone(error))
         gone.__notes__ = getattr(error, "__notes__", [])
         raise gone from None
+    finally:
+        unlock_all()
     leave_process_group()
 
 

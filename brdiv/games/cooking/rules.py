@@ -8,8 +8,8 @@ from tensordict import TensorDict
 from torch import Tensor
 from torch.nn import functional
 
-from brdiv.errors import UserError
 from brdiv.games.base import Game
+from brdiv.games.limits import check_horizon
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -71,8 +71,7 @@ class Cooking(Game):
 
     def __init__(self, horizon: int = 250) -> None:
         super().__init__()
-        if horizon < 1:
-            raise UserError(f"horizon is {horizon}: an episode needs at least one step")
+        check_horizon(horizon)
         self.horizon = horizon
         first_items = torch.tensor([1, NOWHERE, 6, NOWHERE, TABLE])
         self.register_buffer("first_items", first_items, persistent=False)

@@ -1,41 +1,41 @@
 """Where foods may lie, and where players may start beside them."""
 
-import itertools
-
 import torch
 from torch import Tensor
 
 from brdiv.errors import UserError
 
 MOST_PLACEMENTS = 500_000
+LARGEST_TABLE = 50_000_000
 
 
 def legal_placements(size: int, foods: int) -> Tensor:
     """List every way to place the foods, ``[N, F]`` row-major places ``row * size + column``, each ascending."""
-    inner = [row * size + column for row, column in itertools.product(range(1, size - 1), repeat=2)]
-    near = {place: {other for other in inner if too_close(place, other, size)} for place in inner}
-    placements: list[tuple[int, ...]] = [(place,) for place in inner]
-    for _ in range(foods - 1):
-        shorter, placements = placements, []
-        for placed in shorter:
-            placements += [
-                (*placed, place)
-                for place in inner
-                if place > placed[-1] and not any(place in near[other] for other in placed)
-            ]
-            if len(placements) > MOST_PLACEMENTS:
-                raise UserError(
-                    f"{foods} foods on {size} x {size}: more than {MOST_PLACEMENTS:,} placements to choose from"
-                )
-    if not placements:
+    inner = torch.cartesian_prod(*2 * [torch.arange(1, max(size - 1, 1))])  # [I, 2]
+    may_follow = (~too_close(inner[:, None], inner[None])).triu(1)  # [I, I]: each set of foods in one order alone
+    chosen = torch.arange(len(inner))[:, None]  # [N, foods so far]
+    free = may_follow  # [N, I] where the next food may lie
+    for missing in range(foods - 1, 0, -1):
+        found = int(free.sum())
+        # Where the table of what is free next would be large, there are millions of ways to go on.
+        if found > MOST_PLACEMENTS or (missing > 1 and found * len(inner) > LARGEST_TABLE):
+            raise UserError(
+                f"{foods} foods on {size} x {size}: more than {MOST_PLACEMENTS:,} placements to choose from"
+            )
+        which, place = free.nonzero(as_tuple=True)
+        chosen = torch.cat([chosen[which], place[:, None]], 1)
+        if missing > 1:
+            free = free[which] & may_follow[place]
+    if not len(chosen):
         raise UserError(f"{foods} foods don't fit on a grid of {size} x {size}: they must keep their distance")
-    return torch.tensor(placements)
+    rows, columns = inner[chosen].unbind(-1)
+    return rows * size + columns
 
 
-def too_close(first: int, second: int, size: int) -> bool:
-    """Whether two foods at these places would be in each other's way."""
-    rows, columns = abs(first // size - second // size), abs(first % size - second % size)
-    return max(rows, columns) <= 1 or (rows == 0 and columns <= 2) or (columns == 0 and rows <= 2)
+def too_close(first: Tensor, second: Tensor) -> Tensor:
+    """Whether two foods at (row, column) ``[..., 2]`` would be in each other's way. Shapes broadcast."""
+    rows, columns = (first - second).abs().unbind(-1)
+    return (torch.maximum(rows, columns) <= 1) | ((rows == 0) & (columns <= 2)) | ((columns == 0) & (rows <= 2))
 
 
 def free_place(number: Tensor, taken: Tensor) -> Tensor:

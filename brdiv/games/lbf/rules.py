@@ -7,10 +7,10 @@ import torch
 from tensordict import TensorDict
 from torch import Tensor
 
-from brdiv.errors import UserError
 from brdiv.games.base import Game
 from brdiv.games.lbf.cells import LOAD, MOVES, Cells
 from brdiv.games.lbf.placements import free_place, legal_placements
+from brdiv.games.limits import LARGEST_GRID, check_horizon, check_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from brdiv.games.policies import Policies
     from brdiv.games.strategies import Strategies
 
+HIGHEST_LEVEL = 1_000_000
 GONE = -1  # row and column, as seen, of a food that was collected
 
 
@@ -52,9 +53,10 @@ class LBF(Game):
 
     def __init__(self, size: int = 6, foods: int = 3, max_level: int = 2, horizon: int = 50) -> None:
         super().__init__()
-        for name, value in {"foods": foods, "max_level": max_level, "horizon": horizon}.items():
-            if value < 1:
-                raise UserError(f"{name} is {value}: it must be at least 1")
+        check_whole("size", size, 1, LARGEST_GRID)
+        check_whole("foods", foods, 1, size**2)
+        check_whole("max_level", max_level, 1, HIGHEST_LEVEL)
+        check_horizon(horizon)
         self.size = size
         self.foods = foods
         self.max_level = max_level

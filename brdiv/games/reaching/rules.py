@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from brdiv.errors import UserError
 from brdiv.games.base import Game
+from brdiv.games.limits import LARGEST_GRID, check_horizon, check_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +32,7 @@ class Reaching(Game):
       coordinates one by one, learning to shun three corners spoils the fourth (docs/diversity.md).
 
     Args:
-        size: Width and height of the grid, at least 3.
+        size: Width and height of the grid, from 3 to 48.
         goals: (x, y) of every goal.
         payoffs: What meeting on each goal pays, positive, in the order of the goals.
         horizon: Steps until time is up.
@@ -158,18 +159,16 @@ class Reaching(Game):
 
 def check_layout(size: int, goals: Sequence[tuple[int, int]], payoffs: Sequence[float], horizon: int) -> None:
     """Refuse grids that can't be played, naming what is wrong."""
-    if size < 3:
-        raise UserError(f"size is {size}: the grid needs an inner square to start in, so at least 3")
-    if horizon < 1:
-        raise UserError(f"horizon is {horizon}: an episode needs at least one step")
+    check_whole("size", size, 3, LARGEST_GRID)  # the grid needs an inner square to start in
+    check_horizon(horizon)
     if not goals:
         raise UserError("goals is empty: give at least one (x, y)")
     if len(goals) != len(payoffs):
         raise UserError(f"there are {len(goals)} goals and {len(payoffs)} payoffs: give one payoff for each goal")
     for goal, payoff in zip(goals, payoffs, strict=True):
-        if not all(0 <= coordinate < size for coordinate in goal):
+        if len(goal) != 2 or not all(type(place) is int and 0 <= place < size for place in goal):
             raise UserError(f"goal {tuple(goal)} is outside the grid of {size} x {size}")
-        if not 0 < payoff < float("inf"):
-            raise UserError(f"goal {tuple(goal)} pays {payoff}: payoffs must be positive")
+        if isinstance(payoff, bool) or not 0 < torch.tensor(payoff, dtype=torch.float32) < float("inf"):
+            raise UserError(f"goal {tuple(goal)} pays {payoff}: payoffs must be positive numbers of float32")
     if len({tuple(goal) for goal in goals}) < len(goals):
         raise UserError("goals repeats a cell")

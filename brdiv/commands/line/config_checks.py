@@ -1,0 +1,44 @@
+"""What a config may say, looked at before anything is built of it."""
+
+import inspect
+import types
+from typing import Any, Union, get_args, get_origin
+
+from jsonargparse import Namespace
+
+from brdiv.errors import UserError
+from brdiv.text import plain
+
+LARGEST_SEED = 2**32 - 1  # numpy takes no larger one
+
+
+def check_groups(config: Any, classes: dict[str, type]) -> None:
+    """Refuse something else where a group of settings should stand, and null where a value is needed."""
+    for name, kind in classes.items():
+        group = config.get(name)
+        if not isinstance(group, Namespace):
+            raise UserError(f"{name} is {plain(group, 60)}: it must hold settings, each in a line of its own")
+        for key, parameter in inspect.signature(kind, eval_str=True).parameters.items():
+            if key in group and group[key] is None and not takes_none(parameter):
+                raise UserError(f"{name}.{key} is null: it must have a value")
+
+
+def takes_none(parameter: inspect.Parameter) -> bool:
+    """Whether a parameter may be None."""
+    hint = parameter.annotation
+    if hint is inspect.Parameter.empty or parameter.default is None or hint is Any:
+        return True
+    return get_origin(hint) in {Union, types.UnionType} and type(None) in get_args(hint)
+
+
+def check_seed(seed: Any) -> None:
+    """Refuse what no random generator can be started with."""
+    if type(seed) is not int or not 0 <= seed <= LARGEST_SEED:
+        raise UserError(f"seed_everything is {plain(seed, 60)}: it must be a whole number from 0 to {LARGEST_SEED:,}")
+
+
+def check_trainer(trainer: Any) -> None:
+    """Refuse settings of the Trainer that it would stumble over later."""
+    every = trainer.get("log_every_n_steps")
+    if every is not None and every < 1:
+        raise UserError(f"trainer.log_every_n_steps is {every}: it must be at least 1")

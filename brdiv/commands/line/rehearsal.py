@@ -1,0 +1,153 @@
+"""Trying out what a checkpoint says before a run resumes from it, so that what can't be loaded is refused."""
+
+import copy
+import math
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning import Trainer
+
+from brdiv.games import Game
+from brdiv.rollouts import collect
+from brdiv.rollouts.environment import Moment
+from brdiv.runs import CheckpointFileError
+from brdiv.runs.description import is_whole
+from brdiv.training import RolloutData, TeammateGenerator
+
+MOST_DRAWN = 32  # starts that an environment draws ahead
+
+
+def rehearse(
+    checkpoint: dict[str, Any], path: Path, trainer: Trainer, module: TeammateGenerator, data: RolloutData
+) -> None:
+    """Refuse a checkpoint of which some part can't be loaded or played on from. Nothing of the run is changed."""
+    parts = {
+        "the Trainer's counts": lambda: check_loops(checkpoint, trainer),
+        "the optimiser's state": lambda: check_optimiser(checkpoint, module),
+        "where play stood": lambda: check_play(checkpoint, module, data),
+        "what callbacks remember": lambda: check_callbacks(checkpoint, trainer),
+    }
+    for what, check in parts.items():
+        try:
+            with torch.random.fork_rng(devices=[]):
+                check()
+        except Exception as error:  # whatever loading values of any kind may end in
+            raise CheckpointFileError(f"{path} is damaged: {what} can't be restored") from error
+
+
+def agree(condition: bool) -> None:
+    """Refuse what is not so."""
+    if not condition:
+        raise ValueError("a checkpoint's parts don't agree")
+
+
+def check_loops(checkpoint: dict[str, Any], trainer: Trainer) -> None:
+    """Lightning's progress: the counts that it keeps itself, and no others; batches as many as updates."""
+    updates = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"][0]["ranks"][0]["given"]
+    own = trainer.fit_loop.state_dict()
+    theirs = checkpoint["loops"]["fit_loop"]
+    agree(own.keys() == theirs.keys())
+    for name, counts in own.items():
+        if not name.endswith("state_dict"):
+            check_counts(counts, theirs[name])
+    done = theirs["epoch_loop.batch_progress"]
+    # A checkpoint is written before Lightning counts the batch as completed, or after the last one.
+    agree(all(done[kind]["ready"] == updates for kind in ("total", "current")))
+    agree(all(updates - 1 <= done[kind]["completed"] <= updates for kind in ("total", "current")))
+    stepped = theirs["epoch_loop.state_dict"].get("_batches_that_stepped", 0)
+    agree(is_whole(stepped, 0, updates))
+    agree(theirs["epoch_progress"]["current"]["completed"] in {0, 1})
+
+
+def check_counts(own: Any, theirs: Any) -> None:
+    """Counts nested as ours are, none of them negative."""
+    if isinstance(own, dict):
+        agree(isinstance(theirs, dict) and own.keys() == theirs.keys())
+        for name, inner in own.items():
+            check_counts(inner, theirs[name])
+    elif isinstance(own, bool):
+        agree(isinstance(theirs, bool))
+    else:
+        agree(is_whole(theirs))
+
+
+def check_optimiser(checkpoint: dict[str, Any], module: TeammateGenerator) -> None:
+    """The same parameters in the same groups, with settings of the same kinds, and a state of each one's shape."""
+    optimiser = module.configure_optimizers()
+    own, (theirs,) = optimiser.state_dict()["param_groups"], checkpoint["optimizer_states"]
+    agree(theirs.keys() == {"state", "param_groups"} and len(own) == len(theirs["param_groups"]))
+    for ours, saved in zip(own, theirs["param_groups"], strict=True):
+        agree(ours["params"] == saved["params"])
+        for name, value in saved.items():
+            agree(name not in ours or is_like(ours[name], value))
+        agree(ours.keys() <= saved.keys())
+    parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
+    agree(set(theirs["state"]) <= set(range(len(parameters))))
+    for number, state in theirs["state"].items():
+        for value in state.values():
+            if isinstance(value, torch.Tensor):
+                agree(value.dim() == 0 or value.shape == parameters[number].shape)
+                agree(value.dtype == torch.float32 and bool(value.isfinite().all()) and float(value.min()) >= -1e30)
+            else:
+                agree(value is None or is_whole(value))
+        agree({"step", "exp_avg", "exp_avg_sq"} <= state.keys() or type(optimiser) is not torch.optim.Adam)
+        agree(all(bool((state[name] >= 0).all()) for name in ("step", "exp_avg_sq") if name in state))
+
+
+def check_play(checkpoint: dict[str, Any], module: TeammateGenerator, data: RolloutData) -> None:
+    """Every process's play, which must go on for a window."""
+    for rank in checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"][0]["ranks"]:
+        agree(isinstance(rank.get("device", "cpu"), str))
+        if "play" not in rank:  # an external environment starts new episodes
+            torch.Generator().set_state(rank["actions"])
+            continue
+        agree(is_whole(rank["play"]["draws"]["used"], 0, MOST_DRAWN))
+        collector = collect(data.game, data.pairing, module.population, data.window, torch.device("cpu"), [0])
+        fresh = collector.env.begin()
+        if rank.get("device", "cpu") != "cpu":  # generators of other devices have other states
+            own = {"actions": collector.generator.get_state(), "device": "cpu"}
+            rank = {**rank, **own, "play": {**rank["play"], "draws": collector.env.draws()}}
+        collector.load_state_dict(copy.deepcopy(rank), windows=rank["given"])
+        if collector.now is not None:
+            check_moment(fresh, collector.now, data)
+            collector.rollout()
+
+
+def check_moment(fresh: Moment, now: Moment, data: RolloutData) -> None:
+    """Rows of the shapes of ``fresh`` ones, who are where the game allows and see what is to be seen there."""
+    assert fresh.state is not None
+    assert now.state is not None
+    own, theirs = {**dict(fresh.state.items()), **fresh._asdict()}, {**dict(now.state.items()), **now._asdict()}
+    agree(own.keys() == theirs.keys())
+    for name in own.keys() - {"state"}:
+        agree(is_like(own[name], theirs[name]) and own[name].shape == theirs[name].shape)
+    agree(bool(((now.clock >= 0) & (now.clock < data.game.horizon)).all()))
+    agree(bool(((now.ids >= 0) & (now.ids < data.pairing.n_types)).all()))
+    game = data.game
+    assert isinstance(game, Game)
+    agree(torch.equal(game.observe(now.state), now.observation))
+
+
+def check_callbacks(checkpoint: dict[str, Any], trainer: Trainer) -> None:
+    """For every callback a state like the one it has now."""
+    for callback in trainer.callbacks:  # type: ignore[attr-defined]
+        if callback.state_key in checkpoint["callbacks"]:
+            agree(is_like(callback.state_dict(), checkpoint["callbacks"][callback.state_key]))
+
+
+def is_like(own: Any, theirs: Any) -> bool:
+    """Whether a value is of the kind of another, all the way down; whatever stands for None will do."""
+    if own is None:
+        return True
+    if isinstance(own, torch.Tensor):
+        alike = isinstance(theirs, torch.Tensor) and theirs.dtype == own.dtype and theirs.dim() == own.dim()
+        return alike and not bool(theirs.isnan().any())
+    if isinstance(own, dict):
+        return isinstance(theirs, dict) and own.keys() == theirs.keys() and all(is_like(own[k], theirs[k]) for k in own)
+    if isinstance(own, list | tuple):
+        alike = isinstance(theirs, list | tuple) and bool(own) <= bool(theirs)
+        return alike and all(is_like(own[0], inner) for inner in theirs if own)
+    if isinstance(own, float):
+        return isinstance(theirs, float | int) and not isinstance(theirs, bool) and not math.isnan(theirs)
+    return type(own) is type(theirs) or (type(own) is int and type(theirs) is float)

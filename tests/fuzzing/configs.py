@@ -1,0 +1,102 @@
+"""Hostile configs."""
+
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import yaml
+
+from tests.fuzzing.mutations import mutate_bytes, mutate_value
+from tests.fuzzing.worker import Ended
+from tests.small_runs import train
+
+LAUGHS = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{after}: &{after} [{','.join([f'*{before}'] * 9)}]\n"
+    for before, after in zip("abcdefghi", "bcdefghij", strict=True)
+)
+
+
+class ConfigFiles:
+    """Configs made from that of a small run, all settings in it; one update is tried with each that is accepted."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "case.yaml"
+        self.run = folder / "run"
+        whole = train(folder / "whole", "--trainer.enable_progress_bar", "false", steps=2 * 128)
+        config = yaml.safe_load((whole / "config.yaml").read_text())
+        del config["ckpt_path"], config["run"], config["weights_only"]
+        # How long it may take is not what is asked here.
+        config["trainer"]["fast_dev_run"] = True
+        config["cross_play"]["final_episodes"] = config["plastic"]["episodes"] = 1
+        self.config = config
+
+    def command(self) -> list[str]:
+        """Try it; a case that sets the Trainer's own settings aside trains the few steps that it says."""
+        shutil.rmtree(self.run, ignore_errors=True)
+        return ["fit", "--config", str(self.path), "--run", str(self.run)]
+
+    def cases(self, luck: random.Random, number: int, hand_made: bool = True) -> Iterator[tuple[str, bool]]:
+        """Write hand-made files, then mutated ones; any may be accepted that says something sensible."""
+        os.mkfifo(self.path)
+        yield "a pipe", True
+        self.path.unlink()
+        for name, text in self.hand_made().items() if hand_made else ():
+            self.path.write_text(text)
+            yield name, True
+        text = yaml.safe_dump(self.config).encode()
+        for _ in range(number):
+            if luck.random() < 0.2:
+                self.path.write_bytes(mutate_bytes(text, luck))
+                yield "bytes", True
+            else:
+                changed, name = mutate_value(self.config, luck)
+                self.path.write_text(yaml.safe_dump(changed))
+                yield name, True
+
+    def hand_made(self) -> dict[str, str]:
+        """Files that someone thought about."""
+
+        def other(**changes: object) -> str:
+            groups = {
+                name: {**self.config[name], **inner} for name, inner in changes.items() if isinstance(inner, dict)
+            }
+            return yaml.safe_dump({**self.config, **changes, **groups})
+
+        return {
+            "a million laughs": LAUGHS,
+            "an alias to itself": "a: &a [*a]\n",
+            "deep lists": "a: " + "[" * 5000 + "]" * 5000,
+            "a list": "[1, 2]",
+            "a word": "hello",
+            "an open quote": "a: \"b",
+            "code": "seed_everything: !!python/object/apply:os._exit [3]\n",
+            "another trainer": other(trainer=5),
+            "another model": other(model=[]),
+            "no number of types": other(model={"n_types": None}),
+            "no budget": other(data={"steps": None}),
+            "no rows": other(data={"self_play_rows": None}),
+            "never log": other(trainer={"log_every_n_steps": 0}),
+            "log backwards": other(trainer={"log_every_n_steps": -3}),
+            "a negative seed": other(seed_everything=-1),
+            "a large seed": other(seed_everything=2**32),
+            "a seed that is true": other(seed_everything=True),
+            "doubles": other(trainer={"precision": "64-true"}),
+            "infinite payoff": other(
+                data={"game": {"class_path": "Reaching", "init_args": {"payoffs": [1e39, 1, 1, 1]}}}
+            ),
+            "a grid larger than memory": other(data={"game": {"class_path": "Reaching", "init_args": {"size": 500}}}),
+            "a field larger than memory": other(data={"game": {"class_path": "LBF", "init_args": {"size": 3000}}}),
+            "rows larger than memory": other(data={"self_play_rows": 10**10}, ),
+            "a window larger than memory": other(data={"window": 10**9, "steps": 10**15}),
+            "neurons larger than memory": other(model={"hidden": [10**6, 10**6]}),
+            "types larger than memory": other(model={"n_types": 10**6}),
+            "entropy that is no number": other(model={"final_entropy_weight": float("nan")}),
+            "negative entropy": other(model={"final_entropy_weight": -1.0}),
+            "a callable": other(model={"objective": "os.system"}),
+        }  # fmt: skip
+
+    def changed(self, ended: Ended) -> bool:
+        """Configs have no checksum."""
+        return False

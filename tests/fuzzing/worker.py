@@ -1,0 +1,103 @@
+"""A process that runs brdiv's commands, one after the other, and tells how each ended and how much memory it took.
+
+Its parent kills it if a command takes too long, and starts another.
+"""
+
+import contextlib
+import io
+import json
+import re
+import select
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+from typing import NamedTuple
+
+STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+START_SECONDS = 120
+
+
+class Ended(NamedTuple):
+    """How a command ended; code None means that it had to be killed."""
+
+    code: int | None
+    error: str
+    traceback: str
+    peak_mib: int
+
+
+class Worker:
+    """The parent's view of the process."""
+
+    def __init__(self) -> None:
+        self.process: subprocess.Popen | None = None
+        self.done = 0
+
+    def run(self, arguments: list[str], seconds: float) -> Ended:
+        """Run a command; past its time, kill the process."""
+        if self.process is None:
+            command = [sys.executable, "-m", "tests.fuzzing.worker"]
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self.ask([], START_SECONDS)  # imports, which are not what is timed
+        ended = self.ask(arguments, seconds)
+        self.done += 1
+        if ended.code is None or self.done % 200 == 0:
+            self.close()
+        return ended
+
+    def ask(self, arguments: list[str], seconds: float) -> Ended:
+        """Send one command and wait for how it ends."""
+        self.process.stdin.write(json.dumps(arguments) + "\n")
+        self.process.stdin.flush()
+        ready, _, _ = select.select([self.process.stdout], [], [], seconds)
+        line = self.process.stdout.readline() if ready else ""
+        if line:
+            return Ended(**json.loads(line))
+        return Ended(None, "died" if ready else f"took over {seconds} s", "", 0)
+
+    def close(self) -> None:
+        """End the process."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.communicate()
+            self.process = None
+
+
+def peak_mib() -> int:
+    """Most memory that this process held since it was last reset."""
+    return int(re.search(r"VmHWM:\s+(\d+)", STATUS.read_text())[1]) // 1024
+
+
+def run(arguments: list[str]) -> Ended:
+    """Run one command in this process."""
+    from brdiv.commands import main
+
+    CLEAR.write_text("5")
+    said, trace, code = io.StringIO(), "", 0
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
+        try:
+            main(arguments)
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 1
+        except BaseException:
+            trace = traceback.format_exc()
+    return Ended(code, said.getvalue(), trace, peak_mib())
+
+
+def serve() -> None:
+    """Answer the parent until it goes."""
+    import brdiv.commands.line.training  # noqa: F401
+    from brdiv.commands.line import cores
+
+    cores.busy_elsewhere = lambda: 0.0  # how crowded the machine is, is told in a line of its own
+    answers = sys.stdout
+    for line in sys.stdin:
+        arguments = json.loads(line)
+        ended = run(arguments) if arguments else Ended(0, "", "", peak_mib())
+        answers.write(json.dumps(ended._asdict()) + "\n")
+        answers.flush()
+
+
+if __name__ == "__main__":
+    serve()
