@@ -9,7 +9,7 @@ from brdiv.evaluation.seeds import measure, parse_seeds
 from brdiv.evaluation.tables import print_seeds
 from brdiv.games import LBF, Reaching
 from brdiv.nets import Population
-from brdiv.runs import PopulationFileError, save_population
+from brdiv.runs import PopulationFileError, RunFolder, save_population
 from brdiv.study.many import claim_settings, train_seeds
 from tests.small_runs import SMALL
 
@@ -124,6 +124,9 @@ def test_a_population_that_lay_in_the_folder_before_imports_nothing(tmp_path, mo
     header["__metadata__"] = {"brdiv": told, "brdiv_sha256": hashlib.sha256(told.encode()).hexdigest()}
     text = json.dumps(header).encode()
     path.write_bytes(len(text).to_bytes(8, "little") + text + data[8 + size :])
+    last = RunFolder(path.parent).checkpoint(0)
+    last.parent.mkdir()
+    last.touch()
     claim_settings(tmp_path / "runs" / "new", [])
     (tmp_path / "runs" / "new" / "settings.json").rename(tmp_path / "runs" / "settings.json")
     with pytest.raises(PopulationFileError, match="if you trust the file"):
