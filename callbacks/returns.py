@@ -7,7 +7,6 @@ from lightning import Callback, Trainer
 from tensordict import TensorDictBase
 from torch import Tensor, distributed
 
-from brdiv.rollouts.pairings import is_mixed
 from brdiv.training import TeammateGenerator
 from brdiv.training.ranks import gather, rank_and_size
 
@@ -49,7 +48,7 @@ class TrainingReturns(Callback):
         """Count the window, and log with the losses."""
         self.observe(batch)
         if module.logs_now():
-            module.report(self.means(batch["ids"][:, 0], is_mixed(data_of(trainer).pairing, module.device)))
+            module.report(self.means(batch["ids"][:, 0], data_of(trainer).mixed_rows(module.device)))
 
     @torch.no_grad()
     def observe(self, rollout: TensorDictBase) -> None:

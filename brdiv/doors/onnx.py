@@ -73,8 +73,8 @@ def export_onnx(saved: SavedPopulation, folder: Path) -> list[Path]:
 def check_installed() -> None:
     """Say in one line how to get what is needed."""
     try:
-        import onnx
-        import onnxruntime
+        import onnx  # noqa: F401
+        import onnxruntime  # noqa: F401
         import onnxscript  # noqa: F401
     except ModuleNotFoundError as error:
         raise UserError(f'ONNX needs {error.name}: pip install "brdiv[onnx]"') from None

@@ -3,14 +3,16 @@
 from collections.abc import Iterator
 from typing import Any
 
+import torch
 from lightning import LightningDataModule
 from tensordict import TensorDictBase
+from torch import Tensor
 
 from brdiv.errors import UserError
 from brdiv.games import Playable
 from brdiv.rollouts import Pairing, RolloutCollector, collect
 from brdiv.rollouts.collector import PLAY_FORMAT
-from brdiv.rollouts.pairings import TAKEOVER
+from brdiv.rollouts.pairings import TAKEOVER, is_mixed
 from brdiv.training.ranks import gather, rank_and_size
 from brdiv.training.room import check_room
 
@@ -125,6 +127,10 @@ class RolloutData(LightningDataModule):
     def n_actions(self) -> int:
         """Number of actions, A."""
         return self.game.n_actions
+
+    def mixed_rows(self, device: torch.device) -> Tensor:
+        """Whether each row ``[B]`` is one of mixed play."""
+        return is_mixed(self.pairing, device)
 
     def stream_shape(self) -> dict[str, int]:
         """What a checkpoint of this stream must have in common with it."""
