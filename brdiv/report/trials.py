@@ -86,6 +86,7 @@ def best_with_each(*excepted: str) -> Trial:
         present, missing = baselines(results)
         if evaluation is None or ours not in evaluation.methods:
             return unknown("no heuristics met")
+        missing += [label for label in present if label not in evaluation.methods]
         present = [label for label in present if label in evaluation.methods]
         beaten, clearly = [], []
         for task in evaluation.tasks:
