@@ -6,9 +6,7 @@ from typing import Literal
 from brdiv.commands.line.checks import check_output_folder, writing
 
 
-def export(
-    file: Path, to: Literal["onnx"] = "onnx", out: Path | None = None, allow_imports: bool = False
-) -> None:
+def export(file: Path, to: Literal["onnx"] = "onnx", out: Path | None = None, allow_imports: bool = False) -> None:
     """Write a population's policies, and the encoder of their game, as graphs that run without brdiv.
 
     Example: `brdiv export runs/reaching-brdiv-seed0 --to onnx`

@@ -1,5 +1,6 @@
 """Policies and the encoder of their game as ONNX graphs, which know what their numbers mean."""
 
+import importlib
 import json
 import logging
 import warnings
@@ -49,7 +50,9 @@ def export_onnx(saved: SavedPopulation, folder: Path) -> list[Path]:
 
     population, game, about = saved
     folder.mkdir(parents=True, exist_ok=True)
-    told = {name: about[name] for name in ("method", "seed", "steps", "version", "sha256") if name in about}
+    told: dict[str, Any] = {
+        name: about[name] for name in ("method", "seed", "steps", "version", "sha256") if name in about
+    }
     told["game"] = {"name": type(game).__name__, "settings": game.settings()}
     files = []
     for policy in range(2 * population.n_types):
@@ -70,12 +73,11 @@ def export_onnx(saved: SavedPopulation, folder: Path) -> list[Path]:
 
 def check_installed() -> None:
     """Say in one line how to get what is needed."""
-    try:
-        import onnx
-        import onnxruntime
-        import onnxscript  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise UserError(f'ONNX needs {error.name}: pip install "brdiv[onnx]"') from None
+    for name in ("onnx", "onnxruntime", "onnxscript"):
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError:
+            raise UserError(f'ONNX needs {name}: pip install "brdiv[onnx]"') from None
 
 
 def policy_graph(population: Population, policy: int) -> Any:
@@ -94,11 +96,11 @@ def policy_graph(population: Population, policy: int) -> Any:
             value = f"hidden_{depth}"
             nodes.append(helper.make_node("Relu", [product], [value]))
     sizes = {"input": population.observation_size, "logits": population.n_actions}
-    ends = {
-        name: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", size]) for name, size in sizes.items()
-    }
+    ends = {name: helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", size]) for name, size in sizes.items()}
     graph = helper.make_graph(nodes, "policy", [ends["input"]], [ends["logits"]], weights)
-    return helper.make_model(graph, producer_name="brdiv", opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
+    return helper.make_model(
+        graph, producer_name="brdiv", opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10
+    )
 
 
 def encoder_graph(game: Game) -> Any:

@@ -11,9 +11,7 @@ if TYPE_CHECKING:
     import os
 
 
-def train(
-    config: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]", **settings: Any
-) -> LoadedPopulation:
+def train(config: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]", **settings: Any) -> LoadedPopulation:
     """Train a population in this process, as `brdiv fit` does, and return it; files go to its run folder.
 
     Args:
