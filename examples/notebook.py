@@ -1,6 +1,6 @@
 """Train a population, look at it, and let its learner meet strangers: each part is a cell of a notebook.
 
-python examples/notebook.py runs/notebook 1_000_000
+Run it as `python examples/notebook.py runs/notebook 4_000_000`, with the folder and the steps.
 """
 
 # %% Train, unless that was done before
