@@ -15,7 +15,9 @@ from brdiv.metrics import best_response_diversity
 
 run = Path(sys.argv[1] if len(sys.argv) > 1 else "runs/notebook")
 steps = int(float(sys.argv[2])) if len(sys.argv) > 2 else 4_000_000
-saved = brdiv.load_population(run) if run.exists() else brdiv.train("reaching", data={"steps": steps}, run=str(run))
+if not run.exists():
+    brdiv.train("reaching", data={"steps": steps}, run=str(run), threads=1)
+saved = brdiv.load_population(run)
 
 # %% Who cooperates with whom: teammates down, best responses across
 matrix = saved.cross_play(episodes=64)

@@ -6,7 +6,8 @@ from brdiv.games import Reaching
 from brdiv.teamwork import play_pairs
 from tests.doors.populations import small_file
 
-sb3 = pytest.importorskip("stable_baselines3", reason="stable_baselines3 is not installed")
+pytest.importorskip("stable_baselines3", reason="stable_baselines3 is not installed")
+from stable_baselines3 import PPO
 
 from brdiv.stable_baselines3 import TrainedLearner, vec_env
 
@@ -42,7 +43,7 @@ def test_its_seed_repeats_episodes():
 def test_what_it_learned_sits_in_the_learners_seat():
     """It is made to go to one corner: only who follows it there is paid."""
     env = vec_env("brdiv/Reaching-v0", 8, teammates="H10", seed=0)
-    model = sb3.PPO("MlpPolicy", env, n_steps=8, batch_size=64, device="cpu", seed=0)
+    model = PPO("MlpPolicy", env, n_steps=8, batch_size=64, device="cpu", seed=0)
     with torch.no_grad():
         model.policy.action_net.weight.zero_()
         model.policy.action_net.bias.copy_(torch.tensor([0.0, 30.0, 0.0, 30.0, 0.0]))  # left and up
