@@ -1,8 +1,7 @@
 """Train Stable-Baselines3's PPO beside the teammates of a population, then let it meet strangers, as PLASTIC does.
 
-pip install "brdiv[examples]"
-brdiv fit --config configs/reaching.yaml
-python examples/stable_baselines3_ppo.py runs/reaching-brdiv-seed0 --steps 300_000 --out ppo.png
+After `pip install "brdiv[examples]"` and `brdiv fit --config configs/reaching.yaml`:
+`python examples/stable_baselines3_ppo.py runs/reaching-brdiv-seed0 --steps 300_000 --out ppo.png`
 """
 
 import argparse

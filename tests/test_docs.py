@@ -46,7 +46,9 @@ def test_the_readmes_python_acts_with_a_population(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}
     exec(code_blocks("README.md")[0], names)
-    assert names["action"].shape == (64, 2)
+    assert names["saved"].population.n_types == 4
+    assert names["action"] in range(5)
+    assert names["info"]["teammate"] in {f"teammate {k}" for k in range(1, 5)}
 
 
 def test_the_game_in_contributing_is_a_game(monkeypatch):

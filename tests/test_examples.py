@@ -23,7 +23,8 @@ def run(tmp_path, monkeypatch):
     """A run folder with a small population, where the examples look for one."""
     monkeypatch.chdir(tmp_path)
     folder = Path("runs/reaching-brdiv-seed0")
-    brdiv.save_population(folder / "population.safetensors", small_population(Reaching(), n_types=4), Reaching())
+    population, about = small_population(Reaching(), n_types=4), {"method": {"name": "BRDiv"}}
+    brdiv.save_population(folder / "population.safetensors", population, Reaching(), about)
     return folder
 
 

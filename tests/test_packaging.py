@@ -2,6 +2,7 @@
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -141,3 +142,8 @@ def test_an_installed_wheel_trains_outside_the_checkout(tmp_path):
     out = run(*brdiv, "--cross_play.final_episodes", "1", env=environment)
     assert "mean diagonal" in out
     assert (tmp_path / "runs" / "reaching-brdiv-seed0" / "population.safetensors").exists()
+    # The README's lines, as printed, with what was just trained.
+    (readme,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    shown = run(sys.executable, "-c", f"{readme}\nprint(brdiv.__file__, info['teammate'])", env=environment)
+    assert str(tmp_path / "site") in shown
+    assert "teammate " in shown

@@ -1,5 +1,6 @@
 """Policies and the encoder of their game as ONNX graphs, which know what their numbers mean."""
 
+import importlib
 import json
 import logging
 import warnings
@@ -72,12 +73,11 @@ def export_onnx(saved: SavedPopulation, folder: Path) -> list[Path]:
 
 def check_installed() -> None:
     """Say in one line how to get what is needed."""
-    try:
-        import onnx  # noqa: F401
-        import onnxruntime  # noqa: F401
-        import onnxscript  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise UserError(f'ONNX needs {error.name}: pip install "brdiv[onnx]"') from None
+    for name in ("onnx", "onnxruntime", "onnxscript"):
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError:
+            raise UserError(f'ONNX needs {name}: pip install "brdiv[onnx]"') from None
 
 
 def policy_graph(population: Population, policy: int) -> Any:
