@@ -4,7 +4,18 @@ from pathlib import Path
 
 from brdiv.commands import main
 
-SMALL = ["--model.hidden", "[16]", "--data.self_play_rows", "8", "--data.cross_play_rows", "8", "--threads", "1"]
+SMALL = [
+    "--model.hidden",
+    "[16]",
+    "--data.self_play_rows",
+    "8",
+    "--data.cross_play_rows",
+    "8",
+    "--data.mixed_play_rows",
+    "0",
+    "--threads",
+    "1",
+]
 
 
 def train(run: Path, *arguments: str, config: str = "reaching", steps: int = 128 * 12) -> Path:

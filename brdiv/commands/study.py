@@ -36,7 +36,7 @@ def study(
         retry: Try cells again that have failed, from their last checkpoint.
         dry_run: Check everything, list the cells and estimate the time, without training.
         cell: Train only the cell of this number in the list of --dry-run, as a job of a scheduler does.
-        ray: Train on a Ray cluster: its address, or auto for the one that this machine is part of.
+        ray: Train on a Ray cluster: its address, or auto for the one this machine is in.
 
     """
     check_at_least(1, jobs=1 if jobs is None else jobs, cell=1 if cell is None else cell)

@@ -96,7 +96,7 @@ def test_heuristics_and_runs_can_be_met_together(runs, tmp_path):
 
 
 def test_what_an_interrupted_run_left_is_skipped(runs, capsys):
-    half = {"method": {"label": "New"}, "seed": 1, "finished": False}
+    half = {"method": {"name": "New", "label": "New"}, "seed": 1, "finished": False}
     game = Reaching()
     path = save_population(runs / "new1-2" / "population.safetensors", Population(3, 50, 5, [8]), game, half)
     assert len(load_runs([runs])) == 4
