@@ -56,6 +56,7 @@ def test_every_method_trains_on_every_game_and_resumes(method, game, tmp_path):
     overlay = [] if method == "brdiv" else ["--config", f"methods/{method}"]
     # Untrained teams play to the time limit, and measuring them at the end is most of such a short run.
     short = ["--cross_play.final_episodes", "1", "--data.game.horizon", "20"]
+    short += ["--data.cross_play_rows", "4", "--data.mixed_play_rows", "4"]
     run = whole_run(tmp_path / "whole", *overlay, *short, config=game)
     again = killed_after(run, 2 * UPDATE, tmp_path / "killed")
     resume(again)
