@@ -28,7 +28,7 @@ from brdiv.training import RolloutData, TeammateGenerator
 from tests.fake_device import GPU, fake_gpu, numbers_may_be_read, to_gpu
 
 METHODS = {
-    "BRDiv under pressure": lambda: BRDiv(pressure=1.0),
+    "BRDiv under pressure": lambda: BRDiv(pressure=1.0, tolerance=0.3, extra_pressure=0.5),
     **{method.__name__: method for method in (BRDiv, Independent, TrajeDi, AnyPlay, LBRDiv, LIPO)},
     "LIPO with mutual information": lambda: LIPO(mutual_information_weight=0.1),
 }
@@ -42,9 +42,11 @@ def make(game_class, objective):
     game = to_gpu(game_class())
     game.to = lambda device: game  # it is there already
     game.horizon = 3
-    module = to_gpu(TeammateGenerator(game.observation_size, game.n_actions, objective, n_types=3, hidden=[8]))
+    pressed = getattr(objective, "pressure", None) is not None  # one of them with everything
+    sizes = {"n_types": 3, "hidden": [8], "separate_critics": pressed}
+    module = to_gpu(TeammateGenerator(game.observation_size, game.n_actions, objective, **sizes))
     module._device = GPU
-    rows = {"self_play_rows": 4, "cross_play_rows": 5}
+    rows = {"self_play_rows": 4, "cross_play_rows": 5 - 2 * pressed, "mixed_play_rows": 2 * pressed}
     data = RolloutData(game, 3, objective.cross_play, **rows, window=4, steps=9 * 4 * UPDATES)
     trainer = SimpleNamespace(
         num_training_batches=UPDATES, log_every_n_steps=EVERY, precision="32-true",

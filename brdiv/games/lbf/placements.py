@@ -1,5 +1,6 @@
 """Where foods may lie, and where players may start beside them."""
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -10,10 +11,14 @@ LARGEST_TABLE = 50_000_000
 
 
 def legal_placements(size: int, foods: int) -> Tensor:
-    """List every way to place the foods, ``[N, F]`` row-major places ``row * size + column``, each ascending."""
-    inner = torch.cartesian_prod(*2 * [torch.arange(1, max(size - 1, 1))])  # [I, 2]
-    may_follow = (~too_close(inner[:, None], inner[None])).triu(1)  # [I, I]: each set of foods in one order alone
-    chosen = torch.arange(len(inner))[:, None]  # [N, foods so far]
+    """List every way to place the foods, ``[N, F]`` row-major places ``row * size + column``, each ascending.
+
+    In numpy, because how many there are must be read on the way.
+    """
+    inside = np.arange(1, max(size - 1, 1))
+    inner = np.stack(np.meshgrid(inside, inside, indexing="ij"), -1).reshape(-1, 2)  # [I, 2]
+    may_follow = np.triu(~too_close(inner[:, None], inner[None]), 1)  # [I, I]: each set of foods in one order alone
+    chosen = np.arange(len(inner))[:, None]  # [N, foods so far]
     free = may_follow  # [N, I] where the next food may lie
     for missing in range(foods - 1, 0, -1):
         found = int(free.sum())
@@ -22,20 +27,21 @@ def legal_placements(size: int, foods: int) -> Tensor:
             raise UserError(
                 f"{foods} foods on {size} x {size}: more than {MOST_PLACEMENTS:,} placements to choose from"
             )
-        which, place = free.nonzero(as_tuple=True)
-        chosen = torch.cat([chosen[which], place[:, None]], 1)
+        which, place = free.nonzero()
+        chosen = np.concatenate([chosen[which], place[:, None]], 1)
         if missing > 1:
             free = free[which] & may_follow[place]
     if not len(chosen):
         raise UserError(f"{foods} foods don't fit on a grid of {size} x {size}: they must keep their distance")
-    rows, columns = inner[chosen].unbind(-1)
-    return rows * size + columns
+    rows, columns = inner[chosen][..., 0], inner[chosen][..., 1]
+    return torch.tensor(rows * size + columns)
 
 
-def too_close(first: Tensor, second: Tensor) -> Tensor:
+def too_close(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Whether two foods at (row, column) ``[..., 2]`` would be in each other's way. Shapes broadcast."""
-    rows, columns = (first - second).abs().unbind(-1)
-    return (torch.maximum(rows, columns) <= 1) | ((rows == 0) & (columns <= 2)) | ((columns == 0) & (rows <= 2))
+    away = np.abs(first - second)
+    rows, columns = away[..., 0], away[..., 1]
+    return (np.maximum(rows, columns) <= 1) | ((rows == 0) & (columns <= 2)) | ((columns == 0) & (rows <= 2))
 
 
 def free_place(number: Tensor, taken: Tensor) -> Tensor:
