@@ -111,6 +111,7 @@ def test_a_damaged_table_does_not_keep_a_run_from_resuming(damage, tmp_path):
 
 
 def complaint(capsys, *arguments):
+    capsys.readouterr()
     with pytest.raises(SystemExit) as stop:
         main(["fit", "--config", "reaching", *arguments])
     assert stop.value.code == 2

@@ -100,4 +100,4 @@ def test_every_shipped_study_can_be_built(name, tmp_path):
 
 def resolve_with(library, arguments, overrides, kept):
     """Without measuring which library is faster."""
-    return resolve(arguments, overrides, {"products": {"by": library}})
+    return resolve(arguments, overrides, {"model": {"products": library}})

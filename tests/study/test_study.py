@@ -78,7 +78,7 @@ def test_a_cell_is_bit_for_bit_what_fit_trains_with_its_config_and_seed(finished
     assert (config["seed_everything"], config["threads"]) == (1, 1)
     options = ["--model.hidden", "[16]", "--data.steps", "384", "--data.self_play_rows", "8"]
     options += ["--data.cross_play_rows", "8", "--seed_everything", "1", "--threads", "1"]
-    options += ["--products.by", config["products"]["by"], "--cross_play.final_episodes", "2"]
+    options += ["--model.products", config["model"]["products"], "--cross_play.final_episodes", "2"]
     main(["fit", "--config", "reaching", "--config", "methods/independent", *options, "--run", str(tmp_path / "fit")])
     assert same_weights(run, tmp_path / "fit")
 

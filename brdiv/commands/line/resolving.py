@@ -34,9 +34,9 @@ def resolve(arguments: Sequence[str], overrides: Mapping[str, Any], kept: Mappin
         cli: Any = make_cli(CheckOnly, [*arguments, *(["--config", str(further)] if overrides else [])])
     settings = yaml.safe_load(cli._parser("fit").dump(cli.config.fit, skip_none=False))
     data, module = cli.datamodule, cli.model
-    if settings["products"]["by"] == "auto":
-        chosen = kept.get("products", {}).get("by")
+    if settings["model"]["products"] == "auto":
+        chosen = kept.get("model", {}).get("products")
         measured = {} if chosen else measure(module.population, module.critic, data.pairing.rows, data.window)
-        settings["products"]["by"] = chosen or fastest(measured)
+        settings["model"]["products"] = chosen or fastest(measured)
     weights = sum(weight.numel() for weight in module.state_dict().values())
     return Resolved(settings, module.objective.label, data.planned_steps(1), 4 * COPIES * weights)
