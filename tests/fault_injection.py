@@ -1,4 +1,4 @@
-"""Kill, stop and freeze a run at random moments, resume it, and compare with one that was left alone: `make faults`.
+"""Kill, stop and freeze a run at random moments, resume, and compare with one that was left alone: `make faults`.
 
 Not a test of the suite, because every fault costs a start. On Level-Based Foraging, with checkpoints, matrices and
 PLASTIC due together, so that many a fault strikes inside a write.
