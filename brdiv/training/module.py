@@ -235,14 +235,14 @@ class TeammateGenerator(LightningModule):
         checkpoint["products"] = self.products.chosen
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Resume counting where the checkpoint stopped, at the learning rates and precision of this run."""
+        """Resume counting where the checkpoint stopped, with the optimiser's settings of this run."""
         self.env_steps = checkpoint["env_steps"]
         self.products.resume(checkpoint.get("products"))  # which checkpoints of earlier versions don't say
         # A run that had reached its end is asked for more: Lightning would take it at its word, and train nothing.
         checkpoint["loops"]["fit_loop"]["epoch_loop.batch_progress"]["is_last_batch"] = False
         (state,) = checkpoint["optimizer_states"]
         for saved, own in zip(state["param_groups"], self.configure_optimizers().param_groups, strict=True):
-            saved["lr"], saved["fused"] = own["lr"], own["fused"]
+            saved.update({name: value for name, value in own.items() if name != "params"})
 
 
 def weights_of(sizes: Sequence[int]) -> int:
