@@ -92,6 +92,8 @@ def check_optimiser(checkpoint: dict[str, Any], module: TeammateGenerator) -> No
             else:
                 agree(value is None or is_whole(value))
         agree({"step", "exp_avg", "exp_avg_sq"} <= state.keys() or type(optimiser) is not torch.optim.Adam)
+        averages = [state[name] for name in ("exp_avg", "exp_avg_sq") if name in state]
+        agree(all(isinstance(each, torch.Tensor) and each.shape == parameters[number].shape for each in averages))
         agree(all(bool((state[name] >= 0).all()) for name in ("step", "exp_avg_sq") if name in state))
 
 
