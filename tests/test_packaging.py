@@ -28,6 +28,7 @@ ARROWS = {
     "runs": {"games", "nets"},
     "evaluation": {"games", "teamwork", "runs", "metrics", "nets"},
     "figures": {"games", "metrics"},
+    "serve": {"games", "nets", "teamwork", "runs", "evaluation"},
     "benchmarks": {"games", "rollouts", "nets", "training", "figures"},
     "callbacks": {"games", "metrics", "training", "teamwork", "runs", "evaluation", "figures"},
 }

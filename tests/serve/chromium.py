@@ -1,0 +1,138 @@
+"""A real page in headless Chromium, driven over its DevTools protocol."""
+
+import asyncio
+import base64
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import aiohttp
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+KEYS = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Enter": 13, " ": 32}
+PATIENCE = 60.0
+
+
+def find_chromium():
+    """The program, or None."""
+    return next(filter(None, map(shutil.which, PROGRAMS)), None)
+
+
+class Tab:
+    """One page, in which things are pressed and read."""
+
+    def __init__(self, socket):
+        self.socket = socket
+        self.number = 0
+        self.complaints = []  # of the page's own scripts
+
+    async def call(self, method, **parameters):
+        self.number += 1
+        await self.socket.send_json({"id": self.number, "method": method, "params": parameters})
+        while True:
+            answer = json.loads((await self.socket.receive(PATIENCE)).data)
+            if answer.get("method") in {"Runtime.exceptionThrown", "Log.entryAdded"}:
+                self.complaints.append(answer["params"])
+            if answer.get("id") == self.number:
+                assert "error" not in answer, answer
+                return answer["result"]
+
+    async def run(self, script):
+        """Evaluate JavaScript, and wait for what it promises."""
+        result = await self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in result, result
+        return result["result"].get("value")
+
+    async def until(self, script):
+        """Wait until JavaScript is true, and return what it is."""
+        end = asyncio.get_running_loop().time() + PATIENCE
+        while not (value := await self.run(script)):
+            assert asyncio.get_running_loop().time() < end, f"never came true: {script}"
+            await asyncio.sleep(0.02)
+        return value
+
+    async def open(self, address):
+        await self.call("Page.navigate", url=address)
+        await self.until("document.readyState === 'complete' && document.querySelector('#agent0 option') !== null")
+
+    async def press(self, key):
+        """Press a key as a keyboard does."""
+        code = KEYS.get(key, ord(key[0].upper()))
+        text = {"text": {"Enter": "\r"}.get(key, key)} if len(key) == 1 or key == "Enter" else {}
+        common = {"key": key, "windowsVirtualKeyCode": code, **text}
+        await self.call("Input.dispatchKeyEvent", type="keyDown", **common)
+        await self.call("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code)
+
+    async def click(self, selector):
+        """Click the middle of an element with the mouse."""
+        where = (
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}});"
+            " const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()"
+        )
+        x, y = await self.run(where)
+        for kind in ("mousePressed", "mouseReleased"):
+            await self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    async def select(self, name, value):
+        """Choose an option as a person does."""
+        await self.run(
+            f"(() => {{ const e = document.getElementById({json.dumps(name)}); e.value = {json.dumps(value)};"
+            " e.dispatchEvent(new Event('change', {bubbles: true})); })()"
+        )
+
+    async def text(self, selector):
+        return await self.run(f"document.querySelector({json.dumps(selector)}).textContent")
+
+    async def picture(self, path, width=1280, height=860, dark=False, whole=False):
+        """Save what is seen."""
+        await self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        await self.call("Emulation.setEmulatedMedia", features=features)
+        await asyncio.sleep(0.4)
+        shot = await self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
+        Path(path).write_bytes(base64.b64decode(shot["data"]))
+
+
+class Browser:
+    """Headless Chromium with a profile of its own."""
+
+    def __init__(self, session, port):
+        self.session = session
+        self.at = f"http://127.0.0.1:{port}"
+
+    @asynccontextmanager
+    async def tab(self):
+        async with self.session.put(f"{self.at}/json/new?about:blank") as answer:
+            target = json.loads(await answer.text())
+        async with self.session.ws_connect(target["webSocketDebuggerUrl"], max_msg_size=2**26) as socket:
+            tab = Tab(socket)
+            for part in ("Page", "Runtime", "Log"):
+                await tab.call(f"{part}.enable")
+            yield tab
+
+
+@asynccontextmanager
+async def chromium():
+    """Start a browser, and end it with all that it started."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        command = [find_chromium(), "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                   "--no-first-run", "--disable-background-networking", "--disable-background-timer-throttling",
+                   "--disable-renderer-backgrounding", "--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank"]  # fmt: skip
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            told = Path(profile) / "DevToolsActivePort"
+            for _ in range(int(PATIENCE / 0.05)):
+                if told.exists() and told.read_text().count("\n"):
+                    break
+                await asyncio.sleep(0.05)
+            port = int(told.read_text().split()[0])
+            async with aiohttp.ClientSession() as session:
+                yield Browser(session, port)
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
