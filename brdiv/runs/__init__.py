@@ -1,11 +1,13 @@
 """What is on disk: the run folder, the population file, and checkpoints to resume from."""
 
+from brdiv.runs.episodes import PlayedEpisode, read_episodes
 from brdiv.runs.folder import RunFolder, is_first_process
 from brdiv.runs.population_file import PopulationFileError, SavedPopulation, load_population, save_population
 from brdiv.runs.resume import CheckpointFileError, find_checkpoint, read_checkpoint
 
 __all__ = [
     "CheckpointFileError",
+    "PlayedEpisode",
     "PopulationFileError",
     "RunFolder",
     "SavedPopulation",
@@ -13,5 +15,6 @@ __all__ = [
     "is_first_process",
     "load_population",
     "read_checkpoint",
+    "read_episodes",
     "save_population",
 ]

@@ -7,7 +7,7 @@ MOST_BYTES = 4096
 """No message of the page is longer than a few hundred."""
 
 
-class Refusal(Exception):  # noqa: N818
+class Refusal(Exception):
     """A message that is not answered as it hoped; says why in one line, with an HTTP status."""
 
     def __init__(self, status: int, reason: str) -> None:

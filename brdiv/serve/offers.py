@@ -60,9 +60,11 @@ class Offer:
     def described(self) -> dict[str, Any]:
         """Say what there is, for the page."""
         guide = self.game.guide()
+        start = self.game.view(self.game.initial(1, torch.Generator().manual_seed(SEED)))[0, 0].tolist()
         return {
             "name": self.name,
             "guide": {**guide._asdict(), "actions": [action._asdict() for action in guide.actions]},
+            "preview": self.game.scene(start),
             "horizon": self.game.horizon,
             "seats": [[{"id": text, "name": agent.name} for text, agent in seat.items()] for seat in self.seats],
             "populations": {label: population.n_types for label, population in self.populations.items()},
@@ -77,7 +79,9 @@ def find_offers(runs: Sequence[Path], allow_imports: bool = False) -> list[Offer
         for file in find_populations(path):
             population, game, _ = load_population(file, allow_imports)
             if not isinstance(game, Game):
-                raise UserError(f"{file} plays {type(game).__name__}, which brdiv can't draw, so nobody can play it here")
+                raise UserError(
+                    f"{file} plays {type(game).__name__}, which brdiv can't draw, so nobody can play it here"
+                )
             offer = next((offer for offer in offers if offer.game.same_as(game)), None)
             if offer is None:
                 offer = Offer(new_name(type(game).__name__, offers), game)
@@ -100,4 +104,5 @@ def new_name(wanted: str, offers: Sequence[Offer]) -> str:
 
 def label_of(path: Path, file: Path) -> str:
     """Name a population as it was named on the command line, or by where it lies below that."""
-    return str(path if file in {path.resolve(), path.resolve() / file.name} else path / file.parent.relative_to(path.resolve()))
+    whole = path.resolve()
+    return str(path if file in {whole, whole / file.name} else path / file.parent.relative_to(whole))

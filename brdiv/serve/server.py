@@ -1,6 +1,7 @@
 """The server: a page, and the few messages that it sends."""
 
 import asyncio
+import logging
 import secrets
 from collections.abc import Sequence
 from importlib import resources
@@ -169,7 +170,11 @@ def build_app(
 
 async def serve_until_stopped(app: web.Application, port: int) -> None:
     """Serve on this machine alone, and say where."""
-    runner = web.AppRunner(app, access_log=None, keepalive_timeout=30)
+    quiet = logging.getLogger("brdiv.serve.http")
+    quiet.setLevel(
+        logging.CRITICAL
+    )  # what is not even HTTP is refused without a word; `guard` reports our own mistakes
+    runner = web.AppRunner(app, access_log=None, logger=quiet, keepalive_timeout=30)
     await runner.setup()
     try:
         await web.TCPSite(runner, ADDRESS, port).start()

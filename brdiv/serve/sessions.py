@@ -42,8 +42,12 @@ class Sessions:
         return name
 
     def make_room(self) -> None:
-        """Refuse one more where there are as many as there may be."""
+        """Refuse one more where there are as many as there may be; those that are over give way, the oldest first."""
         self.end_idle()
+        if len(self.running) >= self.most:
+            over = [name for name, session in self.running.items() if session.match.over]
+            for name in over[:1]:
+                del self.running[name]
         if len(self.running) >= self.most:
             raise Refusal(503, f"{self.most} games are being played, and there may be no more: end one, or come back")
 

@@ -16,6 +16,17 @@ import aiohttp
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 KEYS = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Enter": 13, " ": 32}
 PATIENCE = 60.0
+OPTIONS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-background-timer-throttling",
+    "--disable-renderer-backgrounding",
+    "--remote-debugging-port=0",
+)
 
 
 def find_chromium():
@@ -71,8 +82,9 @@ class Tab:
     async def click(self, selector):
         """Click the middle of an element with the mouse."""
         where = (
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center'}});"
-            " const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; })()"
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)});"
+            " e.scrollIntoView({block: 'center', behavior: 'instant'}); const b = e.getBoundingClientRect();"
+            " return [b.x + b.width / 2, b.y + b.height / 2]; })()"
         )
         x, y = await self.run(where)
         for kind in ("mousePressed", "mouseReleased"):
@@ -88,9 +100,13 @@ class Tab:
     async def text(self, selector):
         return await self.run(f"document.querySelector({json.dumps(selector)}).textContent")
 
+    async def resize(self, width, height):
+        size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
+        await self.call("Emulation.setDeviceMetricsOverride", **size)
+
     async def picture(self, path, width=1280, height=860, dark=False, whole=False):
         """Save what is seen."""
-        await self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        await self.resize(width, height)
         features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         await self.call("Emulation.setEmulatedMedia", features=features)
         await asyncio.sleep(0.4)
@@ -120,10 +136,12 @@ class Browser:
 async def chromium():
     """Start a browser, and end it with all that it started."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        command = [find_chromium(), "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                   "--no-first-run", "--disable-background-networking", "--disable-background-timer-throttling",
-                   "--disable-renderer-backgrounding", "--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank"]  # fmt: skip
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        process = subprocess.Popen(
+            [find_chromium(), *OPTIONS, f"--user-data-dir={profile}", "about:blank"],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
         try:
             told = Path(profile) / "DevToolsActivePort"
             for _ in range(int(PATIENCE / 0.05)):

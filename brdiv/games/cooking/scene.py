@@ -4,11 +4,21 @@ import math
 from collections.abc import Sequence
 
 from brdiv.games.cooking.drawing import NAMES, PROCESSED, SHORT, TOOLS, ring_position
-from brdiv.games.cooking.rules import BLENDED_CARROT, CELLS, CHOPPED_TOMATO, ITEMS, PLATE, REWARD, SERVING, TABLE, Cooking
+from brdiv.games.cooking.rules import (
+    BLENDED_CARROT,
+    CELLS,
+    CHOPPED_TOMATO,
+    ITEMS,
+    PLATE,
+    REWARD,
+    SERVING,
+    TABLE,
+    Cooking,
+)
 from brdiv.games.scenes import Action, Guide, Shape, disc, group, piece, polygon, shape, text
 
 ACTIONS = (
-    Action("stay", "•", (" ", "0")),
+    Action("stay", "stay", (" ", "0")),
     Action("anticlockwise", "↺", ("ArrowLeft", "a")),
     Action("clockwise", "↻", ("ArrowRight", "d")),
     Action("put on counter", "put ▸ counter", ("ArrowUp", "w")),
@@ -33,7 +43,7 @@ def guide(game: Cooking) -> Guide:
         ),
         ACTIONS,
         [(group("", 0, 0, item_parts(item, 0.4)), name) for item, name in enumerate(NAMES)],
-        (-3.9, -3.9, 7.8, 7.8),
+        (-4.2, -4.2, 8.4, 8.4),
         board(),
     )
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from brdiv.games.lbf.cells import LOAD
 from brdiv.games.lbf.drawing import entries
 from brdiv.games.lbf.rules import LBF
-from brdiv.games.scenes import PIECES, Action, Guide, Shape, disc, grid, group, piece, polygon, text
+from brdiv.games.scenes import PIECES, Action, Guide, Shape, grid, group, piece, polygon, text
 
 ACTIONS = (
-    Action("stay", "•", (" ", "0")),
+    Action("stay", "stay", (" ", "0")),
     Action("up", "↑", ("ArrowUp", "w")),
     Action("down", "↓", ("ArrowDown", "s")),
     Action("left", "←", ("ArrowLeft", "a")),
@@ -48,7 +48,7 @@ def scene(game: LBF, view: Sequence[int]) -> list[Shape]:
         if level
     ]
     players = [
-        group(f"seat{seat}", column, row, [disc(0, 0, 0.4, "halo"), *piece(seat, 0.34, str(level))])
+        group(f"seat{seat}", column, row, piece(seat, 0.34, str(level)))
         for seat, (row, column, level) in enumerate((first, second))
     ]
     return lying + players
@@ -61,9 +61,19 @@ def news(game: LBF, before: Sequence[int], after: Sequence[int], action: Sequenc
         left = sum(level > 0 for *_, level in entries(game, after)[: game.foods])
         what = "A food was" if lifted == 1 else f"{lifted} foods were"
         return f"{what} lifted together: {left} left." if left else f"{what} lifted together, the last: won."
-    tried = [PIECES[seat] for seat in range(2) if action[seat] == LOAD]
+    tried = [seat for seat in range(2) if action[seat] == LOAD]
+    idle = [PIECES[seat] for seat in tried if not beside_food(game, after, seat)]
+    if idle:
+        return f"{' and '.join(idle)} lifted, but stood beside no food."
     if len(tried) == 2:
-        return "Both lifted, but not at one food."
+        return "Both lifted, but not at the same food."
     if tried:
-        return f"{tried[0]} lifted alone: a food takes both levels together."
+        return f"{PIECES[tried[0]]} lifted alone: every food takes both players."
     return "Nobody lifted."
+
+
+def beside_food(game: LBF, view: Sequence[int], seat: int) -> bool:
+    """Whether a player stands beside a food that is left."""
+    *foods, first, second = entries(game, view)
+    row, column, _ = (first, second)[seat]
+    return any(level and abs(row - there) + abs(column - across) == 1 for there, across, level in foods)

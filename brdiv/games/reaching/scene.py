@@ -6,7 +6,7 @@ from brdiv.games.reaching.rules import Reaching
 from brdiv.games.scenes import PIECES, Action, Guide, Shape, grid, group, piece, rect, text
 
 ACTIONS = (
-    Action("stay", "•", (" ", "0")),
+    Action("stay", "stay", (" ", "0")),
     Action("left", "←", ("ArrowLeft", "a")),
     Action("right", "→", ("ArrowRight", "d")),
     Action("up", "↑", ("ArrowUp", "w")),
@@ -30,7 +30,7 @@ def guide(game: Reaching) -> Guide:
         (
             "Both players move at the same time, one cell a step, and can't talk.",
             f"Meet on the same goal: that pays the team {pays}, and the game is won.",
-            f"After {game.horizon} steps the time is up, so find out where your partner is going, or make it follow you.",
+            f"After {game.horizon} steps the time is up: find out where your partner is going, or make it follow you.",
         ),
         ACTIONS,
         ((rect(0, 0, 0.9, 0.9, "goal-best", 0.06), f"goal that pays {best:g}"),)

@@ -139,7 +139,8 @@ async function begin(seats, follows = match?.match) {
   } catch (error) { notice(error.message); return; }
   paused = false;
   settle();
-  by("stage").scrollIntoView({ block: "start", behavior: "instant" });
+  document.body.classList.remove("choosing");
+  if (by("status").getBoundingClientRect().top < 0 || innerWidth < 900) by("stage").scrollIntoView({ behavior: "instant" });
 }
 
 function take(answer) {
@@ -234,6 +235,8 @@ function draw() {
     by("status").textContent = "Choose who plays, then press Start.";
     by("news").textContent = "";
     by("history").replaceChildren();
+    by("belief").hidden = by("likely").hidden = true;
+    drawScene(by("board"), game.preview, you());
     return;
   }
   const moment = match.moments[shown];
@@ -369,8 +372,8 @@ by("setup").addEventListener("submit", (event) => {
   document.activeElement?.blur();
   begin(seatsChosen());
 });
-by("game").addEventListener("change", () => { if (match) ask("end", { match: match.match }).catch(() => {}); forget(""); chooseGame(by("game").value); });
-document.querySelectorAll("input[name=you]").forEach((radio) => radio.addEventListener("change", fitSetup));
+by("game").addEventListener("change", () => { if (match) ask("end", { match: match.match }).catch(() => {}); match = null; chooseGame(by("game").value); forget(""); });
+document.querySelectorAll("input[name=you]").forEach((radio) => radio.addEventListener("change", () => { fitSetup(); if (!match) draw(); }));
 by("pace").addEventListener("change", () => { settle(); if (match) draw(); by("pace").blur(); });
 by("believes").addEventListener("change", () => { if (match) draw(); });
 by("tells").addEventListener("change", () => { if (match) resume(match.match); });
@@ -380,7 +383,7 @@ by("back").addEventListener("click", () => look(shown - 1));
 by("on").addEventListener("click", () => { if (shown < last()) look(shown + 1); else { paused = true; settle(); advance(); } });
 by("now").addEventListener("click", () => look(last()));
 by("again").addEventListener("click", () => begin(match ? match.seats : seatsChosen()));
-by("change").addEventListener("click", () => by("setup").scrollIntoView({ behavior: "instant" }));
+by("change").addEventListener("click", () => { document.body.classList.add("choosing"); by("game").focus(); });
 by("pause").addEventListener("click", () => { paused = !paused; if (!paused && match) { shown = last(); draw(); } settle(); });
 
 document.addEventListener("keydown", (event) => {
