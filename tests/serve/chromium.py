@@ -8,7 +8,8 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from contextlib import asynccontextmanager
+import time
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 import aiohttp
@@ -114,27 +115,24 @@ class Tab:
         Path(path).write_bytes(base64.b64decode(shot["data"]))
 
 
-class Browser:
-    """Headless Chromium with a profile of its own."""
-
-    def __init__(self, session, port):
-        self.session = session
-        self.at = f"http://127.0.0.1:{port}"
-
-    @asynccontextmanager
-    async def tab(self):
-        async with self.session.put(f"{self.at}/json/new?about:blank") as answer:
+@asynccontextmanager
+async def open_tab(port):
+    """Open a tab of the browser whose DevTools listen on a port, and close it."""
+    at = f"http://127.0.0.1:{port}/json"
+    async with aiohttp.ClientSession() as session:
+        async with session.put(f"{at}/new?about:blank") as answer:
             target = json.loads(await answer.text())
-        async with self.session.ws_connect(target["webSocketDebuggerUrl"], max_msg_size=2**26) as socket:
+        async with session.ws_connect(target["webSocketDebuggerUrl"], max_msg_size=2**26) as socket:
             tab = Tab(socket)
             for part in ("Page", "Runtime", "Log"):
                 await tab.call(f"{part}.enable")
             yield tab
+        await session.get(f"{at}/close/{target['id']}")
 
 
-@asynccontextmanager
-async def chromium():
-    """Start a browser, and end it with all that it started."""
+@contextmanager
+def chromium():
+    """Start a browser with a profile of its own, and end it with all that it started: the port of its DevTools."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         process = subprocess.Popen(
             [find_chromium(), *OPTIONS, f"--user-data-dir={profile}", "about:blank"],
@@ -144,13 +142,11 @@ async def chromium():
         )
         try:
             told = Path(profile) / "DevToolsActivePort"
-            for _ in range(int(PATIENCE / 0.05)):
-                if told.exists() and told.read_text().count("\n"):
-                    break
-                await asyncio.sleep(0.05)
-            port = int(told.read_text().split()[0])
-            async with aiohttp.ClientSession() as session:
-                yield Browser(session, port)
+            end = time.monotonic() + PATIENCE
+            while not (told.exists() and told.read_text().count("\n")):
+                assert time.monotonic() < end, "Chromium doesn't start"
+                time.sleep(0.05)
+            yield int(told.read_text().split()[0])
         finally:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()

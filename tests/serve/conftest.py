@@ -6,6 +6,9 @@ from brdiv.nets import Population
 from brdiv.runs import save_population
 from tests.serve.running import running_server
 
+SHORT = 25
+"""Horizon of the tests' kitchen: pressing keys takes time."""
+
 
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory):
@@ -13,7 +16,7 @@ def runs(tmp_path_factory):
     torch.manual_seed(0)
     folder = tmp_path_factory.mktemp("runs")
     for name, kind in shipped_games().items():
-        game = kind()
+        game = kind(horizon=SHORT) if name == "Cooking" else kind()
         population = Population(3, game.observation_size, game.n_actions, [8], gain=1.0)
         save_population(folder / name / "population.safetensors", population, game)
     return folder

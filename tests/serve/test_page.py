@@ -7,30 +7,42 @@ from contextlib import AsyncExitStack
 import pytest
 import torch
 
-from brdiv.games import shipped_games
+from brdiv.games import LBF, Cooking, Reaching
 from brdiv.runs import read_episodes
-from tests.serve.chromium import chromium, find_chromium
+from tests.serve.chromium import chromium, find_chromium, open_tab
+from tests.serve.conftest import SHORT
 
 pytestmark = pytest.mark.skipif(find_chromium() is None, reason="Chromium is not installed")
 
+GAMES = {"Reaching": Reaching(), "LBF": LBF(), "Cooking 2": Cooking(horizon=SHORT)}
+OVER = "document.body.classList.contains('over')"
 PLAYERS = "[...document.querySelectorAll('.pieces > g')].map((g) => [g.dataset.key, g.style.transform])"
 
 
-def in_browser(server, script, tabs=1):
-    """Run a script with so many tabs that show the page; their own scripts may not have failed."""
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as port:
+        yield port
 
-    async def run():
-        async with AsyncExitStack() as stack:
-            browser = await stack.enter_async_context(chromium())
-            opened = [await stack.enter_async_context(browser.tab()) for _ in range(tabs)]
-            for tab in opened:
-                await tab.resize(1200, 900)
-                await tab.open(server.address)
-            found = await script(*opened)
-            assert [tab.complaints for tab in opened] == [[]] * tabs
-            return found
 
-    return asyncio.run(run())
+@pytest.fixture
+def in_browser(browser, server):
+    """Runs a script with so many tabs that show the page; their own scripts may not have failed."""
+
+    def run(script, tabs=1):
+        async def opened():
+            async with AsyncExitStack() as stack:
+                found = [await stack.enter_async_context(open_tab(browser)) for _ in range(tabs)]
+                for tab in found:
+                    await tab.resize(1200, 900)
+                    await tab.open(server.address)
+                result = await script(*found)
+                assert [tab.complaints for tab in found] == [[]] * tabs
+                return result
+
+        return asyncio.run(opened())
+
+    return run
 
 
 async def begin(tab, game, you, agents):
@@ -71,9 +83,9 @@ def towards_partner(game, view):
 
 
 @pytest.mark.parametrize("you", [0, 1])
-@pytest.mark.parametrize("name", shipped_games())
-def test_every_game_is_played_by_keys_from_either_seat(server, kept, name, you):
-    game = shipped_games()[name]()
+@pytest.mark.parametrize("name", GAMES)
+def test_every_game_is_played_by_keys_from_either_seat(in_browser, kept, name, you):
+    game = GAMES[name]
     keys = [action.keys[0] for action in game.guide().actions]
     luck = torch.Generator().manual_seed(you)
     choices = torch.randint(len(keys), (game.horizon,), generator=luck).tolist()
@@ -83,19 +95,15 @@ def test_every_game_is_played_by_keys_from_either_seat(server, kept, name, you):
         await tab.click("#keep")
         scenes, done = [await shown(tab)], []
         for choice in choices:
-            if await tab.run("document.body.classList.contains('over')"):
-                break
             await press(tab, keys[choice])
             done.append(choice)
             scenes.append(await shown(tab))
-        await tab.until("document.body.classList.contains('over')")
-        return scenes, done, await tab.text("#status"), await tab.text("#total"), await tab.run("match_kept()")
+            if await tab.run(OVER):
+                break
+        steps = await tab.run("document.querySelector('#history').children.length")
+        return scenes, done, steps, await tab.text("#status"), await tab.text("#total")
 
-    async def with_kept(tab):
-        await tab.run("window.match_kept = () => document.querySelector('#history').children.length")
-        return await script(tab)
-
-    scenes, done, status, total, steps = in_browser(server, with_kept)
+    scenes, done, steps, status, total = in_browser(script)
     episode = read_episodes(kept)[-1]
     assert episode.seats[you] == "person"
     assert [actions[you] for actions in episode.actions] == done
@@ -105,26 +113,26 @@ def test_every_game_is_played_by_keys_from_either_seat(server, kept, name, you):
     assert steps == len(episode.actions)
 
 
-def test_following_a_partner_to_its_corner_is_paid_what_the_rules_pay(server, kept):
-    game = shipped_games()["Reaching"]()
+def test_following_a_partner_to_its_corner_is_paid_what_the_rules_pay(in_browser, kept):
+    game = GAMES["Reaching"]
 
     async def script(tab):
         await begin(tab, "Reaching", 1, {0: "H5"})
         await tab.click("#keep")
-        while not await tab.run("document.body.classList.contains('over')"):
+        while not await tab.run(OVER):
             places = {key: [float(part) for part in where[10:-1].replace("px", "").split(",")]
                       for key, where in (await shown(tab)).items()}  # fmt: skip
             view = [round(value) for key in ("seat0", "seat1") for value in places[key]]
             await press(tab, towards_partner(game, view))
         return await tab.text("#news"), await tab.text("#total")
 
-    news, total = in_browser(server, script)
+    news, total = in_browser(script)
     assert news == "+0.75 Both stand on a goal that pays 0.75: won."
     assert total == "0.75"
     assert read_episodes(kept)[-1].rewards[-1] == 0.75
 
 
-def test_a_game_survives_reloading_and_two_tabs_play_two_games(server):
+def test_a_game_survives_reloading_and_two_tabs_play_two_games(in_browser, server):
     async def script(first, second):
         await begin(first, "LBF", 1, {0: "H1"})
         await begin(second, "Cooking", 0, {1: "H7"})
@@ -141,10 +149,10 @@ def test_a_game_survives_reloading_and_two_tabs_play_two_games(server):
         await press(second, " ")
         return await first.text("#title"), await second.text("#title")
 
-    assert in_browser(server, script, tabs=2) == ("Level-Based Foraging", "Simple Cooking")
+    assert in_browser(script, tabs=2) == ("Level-Based Foraging", "Simple Cooking")
 
 
-def test_two_agents_are_watched_with_pause_and_steps_back(server):
+def test_two_agents_are_watched_with_pause_and_steps_back(in_browser):
     async def script(tab):
         await begin(tab, "LBF", -1, {0: "H1", 1: "H9"})
         await tab.until("Number(document.querySelector('#step').textContent) >= 2")
@@ -162,10 +170,10 @@ def test_two_agents_are_watched_with_pause_and_steps_back(server):
         await tab.click("#on")
         await tab.until(f"Number(document.querySelector('#step').textContent) === {step + 1}")
 
-    in_browser(server, script)
+    in_browser(script)
 
 
-def test_a_clock_plays_on_without_anyone(server):
+def test_a_clock_plays_on_without_anyone(in_browser):
     async def script(tab):
         await tab.select("pace", "400")
         await begin(tab, "Reaching", 1, {0: "H11"})
@@ -173,10 +181,10 @@ def test_a_clock_plays_on_without_anyone(server):
         await tab.press("ArrowLeft")
         await tab.until("document.querySelector('#history').textContent.includes('Square left')")
 
-    in_browser(server, script)
+    in_browser(script)
 
 
-def test_beliefs_and_likely_actions_are_shown_on_request_and_a_cell_plays_its_pair(server):
+def test_beliefs_and_likely_actions_are_shown_on_request_and_a_cell_plays_its_pair(in_browser):
     async def script(tab):
         await tab.click("#believes")
         await tab.click("#tells")
@@ -190,10 +198,10 @@ def test_beliefs_and_likely_actions_are_shown_on_request_and_a_cell_plays_its_pa
         assert sum(shares) == pytest.approx(1, abs=1e-3)
         return await tab.text("#status")
 
-    assert in_browser(server, script) == "teammate 2 plays with best response 3."
+    assert in_browser(script) == "teammate 2 plays with best response 3."
 
 
-def test_a_page_that_sends_nonsense_is_told_so_and_plays_on(server):
+def test_a_page_that_sends_nonsense_is_told_so_and_plays_on(in_browser):
     bad = [None, [], {"match": "x", "step": 0}, {"step": 10**30}, {"match": {}, "step": "1"}]
 
     async def script(tab):
@@ -206,18 +214,18 @@ def test_a_page_that_sends_nonsense_is_told_so_and_plays_on(server):
         await press(tab, "ArrowUp")
         return codes
 
-    codes = in_browser(server, script)
+    codes = in_browser(script)
     assert set(codes) <= {400, 404}
     assert len(codes) == len(bad)
 
 
-def test_the_page_fits_a_phone(server):
+def test_the_page_fits_a_phone(in_browser):
     async def script(tab):
         await tab.resize(390, 844)
         await begin(tab, "Cooking", 1, {0: "H1"})
         sizes = "[...document.querySelectorAll('#pad button')].map((b) => Math.min(b.offsetHeight, b.offsetWidth))"
         return await tab.run("document.documentElement.scrollWidth"), min(await tab.run(sizes))
 
-    width, smallest = in_browser(server, script)
+    width, smallest = in_browser(script)
     assert width <= 390
     assert smallest >= 44

@@ -373,6 +373,8 @@ by("setup").addEventListener("submit", (event) => {
   begin(seatsChosen());
 });
 by("game").addEventListener("change", () => { if (match) ask("end", { match: match.match }).catch(() => {}); match = null; chooseGame(by("game").value); forget(""); });
+// The next key is the game's, not that of what was just clicked.
+document.querySelectorAll("input").forEach((input) => input.addEventListener("click", (event) => { if (event.detail) input.blur(); }));
 document.querySelectorAll("input[name=you]").forEach((radio) => radio.addEventListener("change", () => { fitSetup(); if (!match) draw(); }));
 by("pace").addEventListener("change", () => { settle(); if (match) draw(); by("pace").blur(); });
 by("believes").addEventListener("change", () => { if (match) draw(); });
