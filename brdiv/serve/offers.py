@@ -17,6 +17,8 @@ from brdiv.teamwork import both_seats, cross_play
 EPISODES = 32
 """How many episodes of each pair a cross-play matrix is measured by."""
 SEED = 0
+SHIPPED = {file.stem: file for file in (Path(__file__).parent / "populations").glob("*.safetensors")}
+"""What comes with the package: `brdiv fit --config lbf --seed_everything 1` made it."""
 
 
 class Offer:
@@ -72,23 +74,24 @@ class Offer:
 
 
 def find_offers(runs: Sequence[Path], allow_imports: bool = False) -> list[Offer]:
-    """Offer the shipped games, and the populations of some runs; games that were named come first."""
+    """Offer the shipped games, and the populations of some runs; games that were named come first.
+
+    Where no run is named there is one of LBF that comes with the package: who has trained nothing yet can play, too.
+    """
+    files = {label_of(path, file): file for path in runs for file in find_populations(path)} or SHIPPED
     offers = [Offer(name, game()) for name, game in shipped_games().items()]
     named: list[Offer] = []
-    for path in runs:
-        for file in find_populations(path):
-            population, game, _ = load_population(file, allow_imports)
-            if not isinstance(game, Game):
-                raise UserError(
-                    f"{file} plays {type(game).__name__}, which brdiv can't draw, so nobody can play it here"
-                )
-            offer = next((offer for offer in offers if offer.game.same_as(game)), None)
-            if offer is None:
-                offer = Offer(new_name(type(game).__name__, offers), game)
-                offers.append(offer)
-            offer.add(label_of(path, file), population)
-            if offer not in named:
-                named.append(offer)
+    for label, file in files.items():
+        population, game, _ = load_population(file, allow_imports)
+        if not isinstance(game, Game):
+            raise UserError(f"{file} plays {type(game).__name__}, which brdiv can't draw: nobody can play it here")
+        offer = next((offer for offer in offers if offer.game.same_as(game)), None)
+        if offer is None:
+            offer = Offer(new_name(type(game).__name__, offers), game)
+            offers.append(offer)
+        offer.add(label, population)
+        if offer not in named:
+            named.append(offer)
     return named + [offer for offer in offers if offer not in named]
 
 

@@ -77,6 +77,16 @@ def test_the_belief_shown_is_that_of_the_plastic_who_plays(runs):
     assert max(match.moments[-1].belief) > 0.34
 
 
+def test_who_has_trained_nothing_plays_with_generated_teammates_that_come_along():
+    lbf, *others = find_offers([])
+    assert lbf.name == "LBF"
+    assert not any(offer.populations for offer in others)
+    (label,) = lbf.populations
+    matrix = torch.tensor(lbf.matrix(label))
+    assert matrix.diagonal().min() > 0.9
+    assert (matrix.sum() - matrix.trace()) / 30 < 0.2
+
+
 def test_runs_come_first_and_are_called_as_brdiv_play_calls_them(runs):
     offers = find_offers([runs / "LBF"])
     assert [offer.name for offer in offers] == ["LBF", "Reaching", "Cooking"]

@@ -43,7 +43,7 @@ def guide(game: Cooking) -> Guide:
         ),
         ACTIONS,
         [(group("", 0, 0, item_parts(item, 0.4)), name) for item, name in enumerate(NAMES)],
-        (-4.2, -4.2, 8.4, 8.4),
+        (-4.5, -3.85, 9.0, 7.7),
         board(),
     )
 
@@ -56,6 +56,7 @@ def board() -> list[Shape]:
         kind = "serving" if cell == SERVING else "tool" if cell in tools else "counter"
         shapes += [sector(cell, OUTER, COUNTER, kind), sector(cell, COUNTER, INNER, "cell")]
         x, y = ring_position(cell, OUTER + 0.28)
+        x *= 1.1 if cell in tools else 1.0  # words are wider than high
         shapes.append(text(x, y, tools.get(cell, str(cell)), "label" if cell in tools else "faint", 0.27))
     return [*shapes, disc(0, 0, MIDDLE, "table"), text(0, 1.05, "table", "label", 0.27)]
 

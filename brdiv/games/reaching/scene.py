@@ -17,7 +17,7 @@ ACTIONS = (
 def guide(game: Reaching) -> Guide:
     """Explain the game, with its own numbers."""
     best, least = max(game.payoffs), min(game.payoffs)
-    pays = f"{best:g}" if best == least else f"{best:g} on dark goals and down to {least:g} on light ones"
+    pays = f"{best:g}" if best == least else f"what is written there, from {least:g} to {best:g}"
     goals = [
         [
             rect(x, y, 0.96, 0.96, "goal-best" if payoff == best else "goal", 0.06),

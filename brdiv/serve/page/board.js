@@ -18,6 +18,7 @@ function element(shape) {
 export function drawBoard(svg, guide) {
   svg.replaceChildren();
   svg.setAttribute("viewBox", guide.box.join(" "));
+  svg.style.aspectRatio = guide.box[2] / guide.box[3];
   const ground = document.createElementNS(SVG, "g");
   ground.append(...guide.board.map(element));
   const pieces = document.createElementNS(SVG, "g");
