@@ -4,6 +4,7 @@ import torch
 from brdiv.games import LBF, RESPONSE, TEAMMATE, Reaching, shipped_games
 from brdiv.serve.match import PERSON, Match
 from brdiv.serve.offers import Offer, find_offers
+from tests.test_docs import example, module_of
 
 
 def begin(game, seats, seed=0, offer=None):
@@ -94,3 +95,13 @@ def test_runs_come_first_and_are_called_as_brdiv_play_calls_them(runs):
     assert list(offers[0].seats[TEAMMATE])[:3] == [f"{label}:{number}" for number in (1, 2, 3)]
     assert next(iter(offers[0].seats[RESPONSE])) == f"{label}:plastic"
     assert f"{label}:plastic" not in offers[0].seats[TEAMMATE]
+
+
+def test_a_game_that_says_nothing_of_pages_is_shown_as_text(monkeypatch):
+    game = module_of(monkeypatch, "docs_line", example("class Line")).Line()
+    offer = Offer("Line", game)
+    match = begin(game, ["H1", PERSON], offer=offer)
+    match.advance(1)
+    (line,) = match.shown(1)["moments"][0]["scene"]
+    assert line["text"] == game.text(match.moments[1].views[0])
+    assert [action["name"] for action in offer.described()["guide"]["actions"]] == ["action 0", "action 1", "action 2"]

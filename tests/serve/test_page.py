@@ -188,13 +188,14 @@ def test_beliefs_and_likely_actions_are_shown_on_request_and_a_cell_plays_its_pa
     async def script(tab):
         await tab.click("#believes")
         await tab.click("#tells")
-        await tab.run("document.querySelector('#game').value === 'Reaching'")
         await tab.select("game", "Reaching")
         await tab.until("document.querySelectorAll('#cells td').length === 9")
         await tab.click("#cells tbody tr:nth-child(2) td:nth-child(4) button")
-        await tab.until("document.querySelectorAll('#belief-bars meter').length === 3")
-        await tab.until("document.querySelectorAll('#likely-bars meter').length === 10")
-        shares = await tab.run("[...document.querySelectorAll('#belief-bars meter')].map((bar) => bar.value)")
+        await tab.until("document.querySelectorAll('#belief-bars .bar').length === 3")
+        await tab.until("document.querySelectorAll('#likely-bars .bar').length === 10")
+        shares = await tab.run(
+            "[...document.querySelectorAll('#belief-bars .bar')].map((bar) => Number(bar.ariaValueNow))"
+        )
         assert sum(shares) == pytest.approx(1, abs=1e-3)
         return await tab.text("#status")
 

@@ -71,8 +71,16 @@ export function bars(box, entries) {
   box.replaceChildren(...entries.flatMap(([name, share]) => {
     const label = document.createElement("span");
     label.textContent = name;
-    const bar = document.createElement("meter");
-    bar.min = 0; bar.max = 1; bar.value = share;
+    const bar = document.createElement("div");
+    bar.className = "bar";
+    bar.setAttribute("role", "meter");
+    bar.setAttribute("aria-label", name);
+    bar.setAttribute("aria-valuemin", 0);
+    bar.setAttribute("aria-valuemax", 1);
+    bar.setAttribute("aria-valuenow", share);
+    const part = document.createElement("i");
+    part.style.width = `${100 * share}%`;
+    bar.append(part);
     const number = document.createElement("span");
     number.textContent = `${Math.round(100 * share)} %`;
     return [label, bar, number];
