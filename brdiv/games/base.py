@@ -11,6 +11,7 @@ from tensordict import TensorDict
 from torch import Tensor, nn
 
 from brdiv.games.policies import Policies
+from brdiv.games.scenes import Guide, Shape, plain_guide, plain_scene
 from brdiv.games.strategies import Strategies
 
 if TYPE_CHECKING:
@@ -84,6 +85,18 @@ class Playable(nn.Module, ABC):
     def text(self, view: Sequence[int]) -> str:
         """Write seat 0's view for a terminal; as numbers, unless a game overrides this."""
         return " ".join(map(str, view))
+
+    def guide(self) -> Guide:
+        """Explain the game to people who play it in a browser; hardly, unless a game overrides this."""
+        return plain_guide(type(self).__name__, self.n_actions)
+
+    def scene(self, view: Sequence[int]) -> list[Shape]:
+        """Show seat 0's view in a browser; as text, unless a game overrides this."""
+        return plain_scene(self.text(view).splitlines())
+
+    def news(self, before: Sequence[int], after: Sequence[int], action: Sequence[int], reward: float) -> str:
+        """Say what a step brought, from seat 0's views and both actions; nothing, unless a game overrides this."""
+        return ""
 
 
 class Game(Playable):

@@ -57,3 +57,7 @@ class Policies(ABC):
     def watch(self, which: Tensor, other: SeatView, action: Tensor, memory: Memory) -> None:
         """Learn that the other seat, seeing ``other``, has done ``action [R]``. Most policies ignore it."""
         return
+
+    def probabilities(self, which: Tensor, seen: SeatView, memory: Memory) -> Tensor | None:
+        """How likely each action is, ``[R, A]``; None where a policy can't tell, but only be asked to act."""
+        return None

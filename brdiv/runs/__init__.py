@@ -1,5 +1,6 @@
 """What is on disk: the run folder, the population file, and checkpoints to resume from."""
 
+from brdiv.runs.episodes import PlayedEpisode, read_episodes
 from brdiv.runs.folder import RunFolder, is_first_process
 from brdiv.runs.population_file import (
     PopulationFileError,
@@ -12,6 +13,7 @@ from brdiv.runs.resume import CheckpointFileError, find_checkpoint, read_checkpo
 
 __all__ = [
     "CheckpointFileError",
+    "PlayedEpisode",
     "PopulationFileError",
     "RunFolder",
     "SavedPopulation",
@@ -20,5 +22,6 @@ __all__ = [
     "load_population",
     "read_about",
     "read_checkpoint",
+    "read_episodes",
     "save_population",
 ]

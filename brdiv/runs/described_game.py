@@ -15,8 +15,18 @@ MISTAKES = (KeyError, TypeError, ValueError, RuntimeError, AttributeError, Index
 
 
 def build_game(about: Mapping[str, Any], allow_imports: bool) -> Playable:
-    """Build the game that a file describes, importing code from outside brdiv only if that is allowed."""
-    entry = about["game"]
+    """Build the game that a file describes, and see that it has the sizes that the file says."""
+    game = make_game(about["game"], allow_imports)
+    for size in ("observation_size", "n_actions"):
+        if getattr(game, size) != about[size]:
+            raise DescriptionError(
+                f"it doesn't describe its game: {size} is {short(about[size])} there, and {getattr(game, size)} here"
+            )
+    return game
+
+
+def make_game(entry: Mapping[str, Any], allow_imports: bool) -> Playable:
+    """Build a game by its name and settings, importing code from outside brdiv only if that is allowed."""
     name, module, settings = entry["name"], entry.get("module"), entry.get("settings", {})
     try:
         game_class = find_game(name, module, allow_imports)
@@ -35,11 +45,6 @@ def build_game(about: Mapping[str, Any], allow_imports: bool) -> Playable:
         raise
     except MISTAKES as error:
         raise DescriptionError(f"it doesn't describe its game: {first_line(error)}") from None
-    for size in ("observation_size", "n_actions"):
-        if getattr(game, size) != about[size]:
-            raise DescriptionError(
-                f"it doesn't describe its game: {size} is {short(about[size])} there, and {getattr(game, size)} here"
-            )
     return game
 
 

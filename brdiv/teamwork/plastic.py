@@ -49,6 +49,15 @@ class Plastic(Learner):
         likely = luck.masked_fill(belief < belief.amax(-1, keepdim=True), -1.0).argmax(-1)
         return sample(self.population.logits(seen.observation, likely + RESPONSE * self.population.n_types), generator)
 
+    def probabilities(self, which: Tensor, seen: SeatView, memory: dict[str, Tensor]) -> Tensor:
+        """Mean ``[R, A]`` of the best responses to the most believed types."""
+        belief, n_types = memory["belief"], self.population.n_types
+        likely = (belief == belief.amax(-1, keepdim=True)).float()
+        rows = seen.observation.repeat_interleave(n_types, 0)
+        types = torch.arange(n_types, device=belief.device).repeat(len(belief))
+        each = self.population.logits(rows, types + RESPONSE * n_types).softmax(-1).unflatten(0, (-1, n_types))
+        return (each * likely[..., None]).sum(1) / likely.sum(-1, keepdim=True)
+
     def watch(self, which: Tensor, other: SeatView, action: Tensor, memory: dict[str, Tensor]) -> None:
         """Believe more in the types that would have done what the teammate did."""
         log_prob = self.population.seat_log_probs(other.observation, action, TEAMMATE)

@@ -71,14 +71,20 @@ class Seats:
         self.generator = generator
         self.memory: list[Memory] = []
 
-    def act(self, view: Tensor | None, observation: Tensor) -> Tensor:
-        """Let both seats act, ``[R, 2]``, on what they see, then let each know what the other did."""
+    def look(self, view: Tensor | None, observation: Tensor) -> list[SeatView]:
+        """Say what each seat sees; at first sight, whoever sits there begins."""
         seen = [SeatView(None if view is None else view[:, seat], observation[:, seat]) for seat in range(2)]
-        turns = list(zip(self.policies, self.which, strict=True))
         if not self.memory:
             self.memory = [
-                policies.begin(which, own, self.generator) for (policies, which), own in zip(turns, seen, strict=True)
+                policies.begin(which, own, self.generator)
+                for policies, which, own in zip(self.policies, self.which, seen, strict=True)
             ]
+        return seen
+
+    def act(self, view: Tensor | None, observation: Tensor) -> Tensor:
+        """Let both seats act, ``[R, 2]``, on what they see, then let each know what the other did."""
+        seen = self.look(view, observation)
+        turns = list(zip(self.policies, self.which, strict=True))
         actions = [
             policies.act(which, own, memory, self.generator)
             for (policies, which), own, memory in zip(turns, seen, self.memory, strict=True)

@@ -21,7 +21,15 @@ class LearnedPolicies(Policies):
 
     def act(self, which: Tensor, seen: SeatView, memory: Memory, generator: torch.Generator) -> Tensor:
         """Sample from the policy."""
-        return sample(self.population.logits(seen.observation, which + self.seat * self.population.n_types), generator)
+        return sample(self.logits(which, seen), generator)
+
+    def probabilities(self, which: Tensor, seen: SeatView, memory: Memory) -> Tensor:
+        """What is sampled from."""
+        return self.logits(which, seen).softmax(-1)
+
+    def logits(self, which: Tensor, seen: SeatView) -> Tensor:
+        """Ask the policies' networks, ``[R, A]``."""
+        return self.population.logits(seen.observation, which + self.seat * self.population.n_types)
 
 
 def both_seats(population: Population) -> tuple[LearnedPolicies, LearnedPolicies]:
@@ -41,6 +49,10 @@ class RandomPolicies(Policies):
     def act(self, which: Tensor, seen: SeatView, memory: Memory, generator: torch.Generator) -> Tensor:
         """Draw uniformly."""
         return torch.randint(self.n_actions, which.shape, generator=generator, device=which.device)
+
+    def probabilities(self, which: Tensor, seen: SeatView, memory: Memory) -> Tensor:
+        """All the same."""
+        return torch.full((len(which), self.n_actions), 1.0 / self.n_actions, device=which.device)
 
 
 class NoisyPolicies(Policies):

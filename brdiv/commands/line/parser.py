@@ -58,12 +58,14 @@ def call(name: str, function: Callable[..., None], arguments: Sequence[str]) -> 
     if others and PASSED_ON not in parameters:
         raise UserError(f"unrecognized arguments: {' '.join(others)}{suggestion(others[0], options_of(parser))}")
     values = parser.parse_args(own).as_dict()
-    function(**values, **({PASSED_ON: others} if PASSED_ON in parameters else {}))
+    first = [values.pop(name) for name, parameter in parameters.items() if parameter.kind is parameter.POSITIONAL_ONLY]
+    function(*first, **values, **({PASSED_ON: others} if PASSED_ON in parameters else {}))
 
 
 def make_parser(name: str, function: Callable[..., None]) -> CommandParser:
     """Build the parser of a function: parameters that can be given by position are positional if they have no default.
 
+    Those that can be given by position alone are positional anyway, and may be left out if they have a default.
     A list takes one value or more; a bool that is False by default is a flag.
     """
     described = docstring_parser.parse(function.__doc__ or "")
@@ -81,7 +83,8 @@ def make_parser(name: str, function: Callable[..., None]) -> CommandParser:
 def add_argument(parser: CommandParser, parameter: inspect.Parameter, text: str | None) -> None:
     """Add one parameter to a parser."""
     required = parameter.default is inspect.Parameter.empty
-    positional = required and parameter.kind is not inspect.Parameter.KEYWORD_ONLY
+    optional = not required and parameter.kind is inspect.Parameter.POSITIONAL_ONLY
+    positional = optional or (required and parameter.kind is not inspect.Parameter.KEYWORD_ONLY)
     options: dict[str, Any] = {"help": text}
     if not required:
         options["default"] = parameter.default
@@ -92,8 +95,8 @@ def add_argument(parser: CommandParser, parameter: inspect.Parameter, text: str 
         options["action"] = "store_true"
     else:
         options["type"] = kind
-    if repeated:
-        options["nargs"] = "+"
+    if repeated or optional:
+        options["nargs"] = {(True, False): "+", (True, True): "*", (False, True): "?"}[repeated, optional]
     parser.add_argument(parameter.name if positional else f"--{parameter.name.replace('_', '-')}", **options)
 
 

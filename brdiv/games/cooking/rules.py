@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from brdiv.games.policies import Policies
+    from brdiv.games.scenes import Guide, Shape
     from brdiv.games.strategies import Strategies
 
 CELLS = 10
@@ -204,6 +205,24 @@ class Cooking(Game):
         from brdiv.games.cooking.drawing import text
 
         return text(self, view)
+
+    def guide(self) -> "Guide":
+        """Explain the game to people."""
+        from brdiv.games.cooking.scene import guide
+
+        return guide(self)
+
+    def scene(self, view: Sequence[int]) -> "list[Shape]":
+        """Show the view in a browser."""
+        from brdiv.games.cooking.scene import scene
+
+        return scene(self, view)
+
+    def news(self, before: Sequence[int], after: Sequence[int], action: Sequence[int], reward: float) -> str:
+        """Say what was paid, and why."""
+        from brdiv.games.cooking.scene import news
+
+        return news(self, before, after, action, reward)
 
     def pack(self, cells: Tensor, items: Tensor, assembled: Tensor) -> TensorDict:
         """Put a state together."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from brdiv.games.policies import Policies
+    from brdiv.games.scenes import Guide, Shape
     from brdiv.games.strategies import Strategies
 
 HIGHEST_LEVEL = 1_000_000
@@ -201,3 +202,21 @@ class LBF(Game):
         from brdiv.games.lbf.drawing import text
 
         return text(self, view)
+
+    def guide(self) -> "Guide":
+        """Explain the game to people."""
+        from brdiv.games.lbf.scene import guide
+
+        return guide(self)
+
+    def scene(self, view: Sequence[int]) -> "list[Shape]":
+        """Show the view in a browser."""
+        from brdiv.games.lbf.scene import scene
+
+        return scene(self, view)
+
+    def news(self, before: Sequence[int], after: Sequence[int], action: Sequence[int], reward: float) -> str:
+        """Say what was paid, and why."""
+        from brdiv.games.lbf.scene import news
+
+        return news(self, before, after, action, reward)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from brdiv.games.policies import Policies
+    from brdiv.games.scenes import Guide, Shape
     from brdiv.games.strategies import Strategies
 
 # stay, left, right, up, down as (dx, dy)
@@ -155,6 +156,24 @@ class Reaching(Game):
         from brdiv.games.reaching.drawing import text
 
         return text(self, view)
+
+    def guide(self) -> "Guide":
+        """Explain the game to people."""
+        from brdiv.games.reaching.scene import guide
+
+        return guide(self)
+
+    def scene(self, view: Sequence[int]) -> "list[Shape]":
+        """Show the view in a browser."""
+        from brdiv.games.reaching.scene import scene
+
+        return scene(self, view)
+
+    def news(self, before: Sequence[int], after: Sequence[int], action: Sequence[int], reward: float) -> str:
+        """Say what was paid, and why."""
+        from brdiv.games.reaching.scene import news
+
+        return news(self, before, after, action, reward)
 
 
 def check_layout(size: int, goals: Sequence[tuple[int, int]], payoffs: Sequence[float], horizon: int) -> None:

@@ -1,0 +1,94 @@
+"""Episodes that people played, as JSON lines: who sat where, what both seats saw and did, what was paid."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from brdiv.errors import MissingFileError, UserError
+from brdiv.games import Frame, Game
+from brdiv.runs.described_game import make_game
+from brdiv.runs.description import is_class
+
+FORMAT = 1
+LONGEST_LINE = 10_000_000
+
+
+class PlayedEpisode(NamedTuple):
+    """A complete episode of T steps."""
+
+    game: Game
+    seats: Sequence[str]  # who sat in each
+    views: list[list[list[int]]]  # [T + 1, 2, V] what both seats saw, the start first
+    actions: list[list[int]]  # [T, 2]
+    rewards: list[float]  # [T]
+    won: bool  # else, time was up
+
+    def to_line(self) -> str:
+        """Write it as one line of JSON."""
+        kind = type(self.game)
+        game = {"name": kind.__name__, "module": kind.__module__, "settings": self.game.settings()}
+        return json.dumps({"format": FORMAT, **self._asdict(), "game": game}, separators=(",", ":")) + "\n"
+
+    def frames(self, number: int = 1) -> list[Frame]:
+        """Every moment, to be drawn."""
+        totals = torch.tensor([0.0, *self.rewards], dtype=torch.float64).cumsum(0).tolist()
+        return [Frame(number, step, totals[step], both[0]) for step, both in enumerate(self.views)]
+
+
+def read_episodes(path: Path, allow_imports: bool = False) -> list[PlayedEpisode]:
+    """Read every episode of a file, and play each again: the rules must give the same views and rewards."""
+    if not path.is_file():
+        raise MissingFileError(f"no file of episodes at {path}")
+    episodes = []
+    with path.open("rb") as file:
+        for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
+            if line.strip():
+                try:
+                    episodes.append(checked(parse(line, allow_imports)))
+                except (KeyError, TypeError, ValueError, IndexError, RuntimeError, RecursionError) as error:
+                    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+                    raise UserError(f"{path}, line {number} is not an episode, or is damaged: {reason}") from None
+    if not episodes:
+        raise UserError(f"{path} holds no episode")
+    return episodes
+
+
+def parse(line: bytes, allow_imports: bool) -> PlayedEpisode:
+    """Read one line."""
+    entry: dict[str, Any] = json.loads(line)
+    if not isinstance(entry, dict) or entry.get("format") != FORMAT:
+        raise ValueError(f"it is not of format {FORMAT}")
+    if not is_class(entry.get("game")):
+        raise ValueError("it doesn't say its game")
+    game = make_game(entry["game"], allow_imports)
+    if not isinstance(game, Game):
+        raise ValueError("its game can't be drawn")
+    first, second = (str(name) for name in entry["seats"])
+    return PlayedEpisode(
+        game, (first, second), entry["views"], entry["actions"], [float(pay) for pay in entry["rewards"]], entry["won"]
+    )
+
+
+def checked(episode: PlayedEpisode) -> PlayedEpisode:
+    """Play the actions again from the first view, and refuse what the rules don't give."""
+    game, steps = episode.game, len(episode.actions)
+    if not len(episode.views) - 1 == steps == len(episode.rewards) <= game.horizon:
+        raise ValueError("it doesn't have one view, action and reward for each step")
+    if torch.tensor(episode.views).shape != (steps + 1, 2, game.view_size):
+        raise ValueError("its views are not of its game")
+    actions = torch.tensor(episode.actions).view(steps, 2)
+    if ((actions < 0) | (actions >= game.n_actions)).any():
+        raise ValueError("it has actions that there are not")
+    state, won = game.from_view(torch.tensor(episode.views[:1])), False
+    for step in range(steps):
+        state, reward, done = game.step(state, actions[step, None])
+        won = bool(done)
+        same = game.view(state)[0].tolist() == episode.views[step + 1]
+        if not same or abs(float(reward) - episode.rewards[step]) > 1e-6:
+            raise ValueError(f"the rules give something else in step {step + 1}")
+    if won is not episode.won:
+        raise ValueError("the rules give another end")
+    return episode
