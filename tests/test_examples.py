@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
 
 import brdiv
 from brdiv.commands import main
@@ -24,7 +23,7 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     folder = Path("runs/reaching-brdiv-seed0")
     population, about = small_population(Reaching(), n_types=4), {"method": {"name": "BRDiv"}}
-    brdiv.save_population(folder / "population.safetensors", population, Reaching(), about)
+    brdiv.save_population(folder / "population.safetensors", population, Reaching(horizon=10), about)
     return folder
 
 
@@ -58,8 +57,6 @@ def test_the_notebook_trains_measures_and_draws(tmp_path, monkeypatch, capsys):
     for file in ("notebook_cross_play.png", "notebook_play.gif", "notebook_strangers.png"):
         assert (tmp_path / "runs/mine" / file).stat().st_size > 1000
     assert len(names["evaluation"].cells) == 11
-    again = start(monkeypatch, "notebook.py", "runs/mine")
-    assert torch.equal(again["saved"].population.layers[0].weight, names["saved"].population.layers[0].weight)
 
 
 def test_all_python_of_the_documentation_runs_in_its_order(run, monkeypatch, capsys):
