@@ -56,7 +56,7 @@ def test_a_mistake_gets_one_clear_line(arguments, complaint, capsys, tmp_path, m
         ("data: {self_play_row: 3}", "data.self_play_row"),
         ("data: {game: {class_path: Reaching, init_args: {sise: 7}}}", "sise"),
         ("colour: blue", "colour"),
-        ("data: [", "parsing config"),
+        ("data: [", "own.yaml is not YAML"),
     ],
 )
 def test_a_misspelt_key_in_a_config_is_named(text, complaint, capsys, tmp_path):
