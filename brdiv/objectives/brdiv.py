@@ -90,7 +90,7 @@ class BRDiv(Objective):
         risen = min(progress / self.rise, 1.0) if self.rise else 1.0
         matrix = self.returns.matrix() / self.full_return
         skill = competence(matrix.diagonal())
-        pressures = self.early_pressure * (1.0 - risen) + self.pressure * risen * skill**self.patience
+        pressures = self.early_pressure + (self.pressure - self.early_pressure) * risen * skill**self.patience
         shared = overlap(matrix)
         pressures = pressures * sets_in(shared, self.tolerance) * (1.0 + self.extra_pressure * shared * skill)
         self.slopes = pressure_slopes(pressures, rollout["ids"][:, 0])
