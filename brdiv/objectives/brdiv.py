@@ -30,7 +30,7 @@ class BRDiv(Objective):
         tolerance: Share of its own return that a team may earn with another's best response: up to half of that nobody
             is pushed, from all of it on in full. Where it is 0, teams are pushed until they earn nothing.
         extra_pressure: How much harder teams are pushed that can stand in for each other: so much of the pressure is
-            added where both play perfectly, and one as well with the other's best response as with its own.
+            added where one earns with the other's best response all that it earns with its own.
         full_return: Return of an episode that is played perfectly. How much of it a team earns is its competence.
         memory: Number of updates over which the returns of pairs are averaged, to know what teams earn.
 
@@ -92,7 +92,7 @@ class BRDiv(Objective):
         skill = competence(matrix.diagonal())
         pressures = self.early_pressure + (self.pressure - self.early_pressure) * risen * skill**self.patience
         shared = overlap(matrix)
-        pressures = pressures * sets_in(shared, self.tolerance) * (1.0 + self.extra_pressure * shared * skill)
+        pressures = pressures * sets_in(shared, self.tolerance) * (1.0 + self.extra_pressure * shared)
         self.slopes = pressure_slopes(pressures, rollout["ids"][:, 0])
 
     def slope(self, ids: Tensor) -> Tensor:

