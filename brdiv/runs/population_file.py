@@ -1,6 +1,7 @@
 """The population file: weights and everything needed to use them, in one safetensors file that holds no code."""
 
 import hashlib
+import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -62,11 +63,21 @@ def save_population(
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        unfinished.write_bytes(save(weights, metadata=description))
+        unfinished.write_bytes(in_order(save(weights, metadata=description)))
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
     return path
+
+
+def in_order(data: bytes) -> bytes:
+    """Put the entries of a file's metadata in order: safetensors writes them in another one each time."""
+    size = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:size])
+    header["__metadata__"] = dict(sorted(header["__metadata__"].items()))
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)  # weights begin at a multiple of 8
+    return len(text).to_bytes(8, "little") + text + data[size:]
 
 
 def describe(

@@ -46,6 +46,14 @@ def test_it_loads_where_there_is_nothing_but_the_file(path):
     assert done.stdout.split() == ["3", "Reaching"]
 
 
+def test_the_same_population_gives_the_same_bytes(path, population, tmp_path):
+    _, game, about = load_population(path)
+    kept = {name: about[name] for name in ("method", "seed", "steps")}
+    for number in range(8):
+        again = save_population(tmp_path / f"{number}.safetensors", population, game, kept)
+        assert again.read_bytes() == path.read_bytes()
+
+
 def test_nothing_unfinished_is_left_beside_it(path):
     assert [file.name for file in path.parent.iterdir()] == ["population.safetensors"]
 
