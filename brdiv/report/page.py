@@ -1,6 +1,5 @@
 """The page: sections, laid out by a template, as one file that needs nothing else."""
 
-import os
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from brdiv.report.results import read_game
 from brdiv.report.sections import GameSection, incomplete, make_section
 from brdiv.report.settings import Resolve
 from brdiv.report.study import DONE, Study, read_study, read_yaml
+from brdiv.runs.whole import write_whole
 from brdiv.version import __version__
 
 SHADES = 21
@@ -43,13 +43,7 @@ def write_report(
     for game in study.games:
         tell(game)
         sections.append(make_section(read_game(study, game), resolve, animated, allow_imports))
-    text = render(study, sections)
-    unfinished = out.with_name(f".{out.name}.{os.getpid()}")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        unfinished.replace(out)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_whole(out, render(study, sections).encode())
 
 
 def render(study: Study, sections: list[GameSection]) -> str:

@@ -27,6 +27,7 @@ from brdiv.runs.description import (
     write_description,
 )
 from brdiv.runs.folder import RunFolder
+from brdiv.runs.whole import write_whole
 from brdiv.text import plain
 from brdiv.version import __version__
 
@@ -60,13 +61,7 @@ def save_population(
     path = Path(path)
     weights = {name: tensor.detach().cpu().contiguous() for name, tensor in population.state_dict().items()}
     description = describe(population, game, about, checksum(weights.items()))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        unfinished.write_bytes(in_order(save(weights, metadata=description)))
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    write_whole(path, in_order(save(weights, metadata=description)))
     return path
 
 

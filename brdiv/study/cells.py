@@ -1,13 +1,13 @@
 """Cells on disk: a run folder each, beside it a log, a lock, and a file that says how it stands."""
 
 import json
-import os
 import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from brdiv.runs import PopulationFileError, RunFolder, read_about
+from brdiv.runs.whole import write_whole
 
 WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
 
@@ -116,17 +116,6 @@ class Cell(NamedTuple):
 def write_json(path: Path, content: Any) -> None:
     """Write a file whole or not at all."""
     write_whole(path, json.dumps(content, indent=1) + "\n")
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all: under another name first, then renamed."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        unfinished.write_text(text)
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def now() -> float:

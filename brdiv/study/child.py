@@ -3,14 +3,14 @@
 Imports next to nothing, so that the moment in which it could be left behind is short.
 """
 
-import ctypes
 import os
 import runpy
 import signal
 import sys
 
+from brdiv.parent import hear_of_parents_end
+
 PARENT = "BRDIV_STUDY_PARENT"  # pid of the process to die with
-DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
 
 
 def die_with(parent: int) -> None:
@@ -18,8 +18,7 @@ def die_with(parent: int) -> None:
 
     Elsewhere it goes on to its end, and holds its cell's lock until then.
     """
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(DEATH_SIGNAL, signal.SIGTERM)
+    hear_of_parents_end(signal.SIGTERM)
     if os.getppid() != parent:  # gone already
         sys.exit(128 + signal.SIGTERM)
 

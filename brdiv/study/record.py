@@ -11,7 +11,8 @@ from typing import Any
 
 import yaml
 
-from brdiv.study.cells import write_json, write_whole
+from brdiv.runs.whole import write_whole
+from brdiv.study.cells import write_json
 from brdiv.study.plan import Study
 from brdiv.study.settings import Resolved
 from brdiv.version import __version__

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import yaml
 
 from brdiv.errors import UserError
-from brdiv.study.cells import Cell, write_whole
+from brdiv.runs.whole import write_whole
+from brdiv.study.cells import Cell
 from brdiv.study.plan import SET_PER_CELL, Group, Study
 
 LOGS = 10_000_000  # bytes that logs, tables and pictures of a run may take

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from brdiv.study.cells import write_whole
+from brdiv.runs.whole import write_whole
 from brdiv.study.plan import Measuring
 from brdiv.study.units import GENERATED, HEADS, ITSELF, Row, Rows, Unit
 

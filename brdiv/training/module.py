@@ -14,9 +14,10 @@ from torch import Tensor
 from brdiv.errors import UserError
 from brdiv.nets import Critic, Population, SeparateCritics, values_where
 from brdiv.objectives import Objective, Sizes
+from brdiv.training.data import RolloutData
 from brdiv.training.finite import LateGuard, check_finite, check_gradients, check_losses, largest_gradients
 from brdiv.training.losses import actor_loss, critic_loss, entropy
-from brdiv.training.products import Products, described, fastest, measure
+from brdiv.training.products import ROWS, STEPS, Products, described, fastest, measure
 from brdiv.training.ranks import mean_over_ranks
 from brdiv.training.returns import is_bootstrapped, n_step_returns
 from brdiv.training.room import check_room
@@ -113,12 +114,16 @@ class TeammateGenerator(LightningModule):
             return
         chosen = None
         if self.products.is_open():
-            data = trainer.datamodule  # type: ignore[attr-defined]
-            measured = measure(self.population, self.critic, data.pairing.rows, data.window)
+            measured = measure(self.population, self.critic, *self.window_shape())
             chosen = trainer.strategy.broadcast(fastest(measured))
             if trainer.is_global_zero:
                 print(f"brdiv: {described(measured, chosen)}", file=sys.stderr)
         self.products.start(chosen)
+
+    def window_shape(self) -> tuple[int, int]:
+        """Rows and steps of the windows to come; the paper's if they don't come from RolloutData."""
+        data = self.trainer.datamodule  # type: ignore[attr-defined]
+        return (data.pairing.rows, data.window) if isinstance(data, RolloutData) else (ROWS, STEPS)
 
     def teardown(self, stage: str) -> None:
         """Leave torch as it was."""

@@ -42,12 +42,6 @@ def available() -> list[str]:
     return list(WAYS) if torch.backends.mkldnn.is_available() and SETTING is not None else ["blas"]
 
 
-def use(way: str) -> None:
-    """Multiply that way from now on, in this process."""
-    if len(available()) > 1:
-        SETTING.fp32_precision = WAYS[way]
-
-
 @contextmanager
 def multiplied(way: str) -> Iterator[None]:
     """Multiply that way for a while."""
@@ -55,7 +49,7 @@ def multiplied(way: str) -> Iterator[None]:
         yield
         return
     before = SETTING.fp32_precision
-    use(way)
+    SETTING.fp32_precision = WAYS[way]
     try:
         yield
     finally:

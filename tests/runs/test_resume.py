@@ -202,16 +202,28 @@ def as_pickle(value):
     return file.getvalue()
 
 
-def with_other_play(change):
-    """A checkpoint whose environments are told of in other words."""
+def with_other_rank(change):
+    """A checkpoint that tells otherwise where its one process stood."""
 
     def damage(data):
         checkpoint = torch.load(io.BytesIO(data), weights_only=True)
         (stream,) = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"]
-        change(stream["ranks"][0]["play"])
+        (rank,) = stream["ranks"]
+        change(rank)
         return as_pickle(checkpoint)
 
     return damage
+
+
+def with_other_play(change):
+    """A checkpoint whose environments are told of in other words."""
+    return with_other_rank(lambda rank: change(rank["play"]))
+
+
+def left_by_a_gpu(rank):
+    """What a GPU's generators would have left: their states have 16 bytes."""
+    rank["device"] = "cuda"
+    rank["actions"] = rank["play"]["draws"]["generator"] = torch.zeros(16, dtype=torch.uint8)
 
 
 DAMAGE = {
@@ -375,13 +387,7 @@ def test_a_run_moves_to_another_kind_of_device_with_new_random_numbers_and_says_
     run = whole_run(tmp_path / "whole")
     moved = killed_after(run, 2 * UPDATE, tmp_path / "moved")
     path = moved / "checkpoints" / "step_000000000256.ckpt"
-    checkpoint = torch.load(path, weights_only=True)
-    (stream,) = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"]
-    (rank,) = stream["ranks"]
-    # What a GPU's generators would have left: their states have 16 bytes.
-    rank["device"] = "cuda"
-    rank["actions"] = rank["play"]["draws"]["generator"] = torch.zeros(16, dtype=torch.uint8)
-    torch.save(checkpoint, path)
+    path.write_bytes(with_other_rank(left_by_a_gpu)(path.read_bytes()))
     resume(moved)
     assert "written on cuda and resumes on cpu: play goes on from where it stood" in capsys.readouterr().err
     here, _, about = load_population(moved)
@@ -410,10 +416,7 @@ def test_a_checkpoint_that_says_nothing_of_its_device_was_written_on_a_cpu(tmp_p
     run = whole_run(tmp_path / "whole")
     again = killed_after(run, 2 * UPDATE, tmp_path / "killed")
     path = again / "checkpoints" / "step_000000000256.ckpt"
-    checkpoint = torch.load(path, weights_only=True)
-    (stream,) = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"]
-    del stream["ranks"][0]["device"]
-    torch.save(checkpoint, path)
+    path.write_bytes(with_other_rank(lambda rank: rank.pop("device"))(path.read_bytes()))
     resume(again)
     assert_same_population(run, again)
 

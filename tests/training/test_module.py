@@ -5,10 +5,12 @@ import torch
 from lightning import Trainer
 from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from torch.utils.data import DataLoader
 
 from brdiv.games import Reaching
 from brdiv.objectives import BRDiv
 from brdiv.training import RolloutData, TeammateGenerator
+from tests.objectives.rollouts import random_rollout
 from tests.small_runs import train
 
 
@@ -44,11 +46,19 @@ def test_a_checkpoint_loads_without_arguments_and_without_pickled_code(tmp_path)
     assert same(weights(run), module.population.state_dict())
 
 
-def fit(module, updates=1):
-    data = RolloutData(Reaching(), n_types=4, self_play_rows=4, cross_play_rows=4, steps=64 * updates)
+def fit(module, updates=1, data=None):
+    data = data or RolloutData(Reaching(), n_types=4, self_play_rows=4, cross_play_rows=4, steps=64 * updates)
     trainer = Trainer(max_epochs=1, logger=False, enable_checkpointing=False, enable_progress_bar=False,
                       enable_model_summary=False, accelerator="cpu")  # fmt: skip
     trainer.fit(module, data)
+
+
+def test_windows_from_elsewhere_train_it_too(generator):
+    module = TeammateGenerator(6, 5, BRDiv(), n_types=3, hidden=[8])
+    before = module.population.layers[0].weight.clone()
+    windows = [random_rollout(generator, 3) for _ in range(2)]
+    fit(module, data=DataLoader(windows, batch_size=None, collate_fn=lambda window: window))
+    assert not torch.equal(before, module.population.layers[0].weight)
 
 
 def test_the_target_critic_follows_the_critic():

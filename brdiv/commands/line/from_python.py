@@ -20,7 +20,8 @@ def train(config: "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]", *
 
     """
     from brdiv.callbacks import RunStopped
-    from brdiv.commands.line.training import TrainingCLI, make_cli
+    from brdiv.commands.line.cli import TrainingCLI
+    from brdiv.commands.line.training import make_cli
     from brdiv.runs import RunFolder
 
     files = [config] if isinstance(config, str) or hasattr(config, "__fspath__") else list(config)

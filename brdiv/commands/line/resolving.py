@@ -7,7 +7,8 @@ from typing import Any
 
 import yaml
 
-from brdiv.commands.line.training import BuildOnly, make_cli
+from brdiv.commands.line.cli import BuildOnly
+from brdiv.commands.line.training import make_cli
 from brdiv.study.settings import Resolved
 from brdiv.training.products import fastest, measure
 

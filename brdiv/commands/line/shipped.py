@@ -6,7 +6,8 @@ from typing import Any
 
 import yaml
 
-from brdiv.commands.line.training import TrainingCLI, make_cli
+from brdiv.commands.line.cli import TrainingCLI
+from brdiv.commands.line.training import make_cli
 from brdiv.configs import shipped_configs
 from brdiv.errors import UserError
 

@@ -6,12 +6,10 @@ import pytest
 
 from tests.processes import alive
 
-CHILD = (
-    "from brdiv.runs.parent import end_with_parent; import time; print(end_with_parent(), flush=True); time.sleep(60)"
-)
+CHILD = "from brdiv.parent import end_with_parent; import time; print(end_with_parent(), flush=True); time.sleep(60)"
 STARTS = """
 import os, subprocess, sys
-from brdiv.runs.parent import as_parent
+from brdiv.parent import as_parent
 environment = as_parent() if sys.argv[2] == "asked" else dict(os.environ)
 child = subprocess.Popen([sys.executable, "-c", sys.argv[1]], env=environment, stdout=subprocess.PIPE, text=True)
 print(child.pid, child.stdout.readline().strip(), flush=True)
