@@ -54,6 +54,10 @@ class Objective(nn.Module):
         """Say what a unit of return of the pair ``ids [..., 2]`` is worth, ``[...]``; of self-play, about 1."""
         return torch.ones(ids.shape[:-1], device=ids.device)
 
+    def entropy_weight(self, weight: float, ids: Tensor) -> float | Tensor:
+        """Say what a unit of entropy of the policies of ``ids [..., 2]`` is worth; for all of them ``weight``."""
+        return weight
+
     def bonus(self, rollout: TensorDictBase) -> Tensor | None:
         """Intrinsic reward ``[B, T]`` on top of the game's, or None."""
         return None
