@@ -39,6 +39,12 @@ def forge(header: dict, about: object) -> dict:
     return {**header, "__metadata__": own}
 
 
+def say_otherwise(path: Path, **changes: object) -> None:
+    """Have a population file say something else of itself, with the right checksum."""
+    header, weights = unpack(path.read_bytes())
+    path.write_bytes(pack(forge(header, {**json.loads(header["__metadata__"][KEY]), **changes}), weights))
+
+
 class PopulationFiles:
     """Files made from one small population, and what may come of them."""
 
