@@ -1,7 +1,8 @@
 """Give every loader hundreds of damaged and hostile files, and see that each is refused in one line: `make fuzz`.
 
 Not a test of the suite, which has a sample of it. A file fails if it ends in a traceback or in more than one line,
-takes longer than 5 s or more than 1 GB, or is accepted although what it says was changed without its checksum.
+computes for longer than 5 s (or waits for a minute), takes more than 1 GB, or is accepted although what it says was
+changed without its checksum.
 """
 
 import argparse
@@ -63,7 +64,7 @@ def main() -> None:
     parser.add_argument("--loaders", nargs="+", choices=list(LOADERS), default=list(LOADERS))
     parser.add_argument("--files", type=int, default=500, help="mutated files for each loader, after hand-made ones")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=SECONDS, help="time for each; more on a crowded machine")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="for how long each may compute")
     parser.add_argument("--verbose", action="store_true", help="print what became of every file")
     options = parser.parse_args()
     failed = 0
