@@ -1,6 +1,7 @@
 """What a config may say, looked at before anything is built of it."""
 
 import inspect
+import pydoc
 import types
 from typing import Any, Union, get_args, get_origin
 
@@ -9,6 +10,7 @@ from jsonargparse import Namespace
 from brdiv.errors import UserError
 from brdiv.text import plain
 
+MOST_BITS = 63  # of a whole number, as torch has them
 LARGEST_SEED = 2**32 - 1  # numpy takes no larger one
 
 
@@ -18,9 +20,21 @@ def check_groups(config: Any, classes: dict[str, type]) -> None:
         group = config.get(name)
         if not isinstance(group, Namespace):
             raise UserError(f"{name} is {plain(group, 60)}: it must hold settings, each in a line of its own")
-        for key, parameter in inspect.signature(kind, eval_str=True).parameters.items():
-            if key in group and group[key] is None and not takes_none(parameter):
-                raise UserError(f"{name}.{key} is null: it must have a value")
+        check_settings(name, kind, group)
+
+
+def check_settings(name: str, kind: type, settings: Namespace) -> None:
+    """Refuse null where a value is needed, and numbers beyond all bounds, also in the settings of classes by name."""
+    for key, parameter in inspect.signature(kind, eval_str=True).parameters.items():
+        value = settings.get(key)
+        if key in settings and value is None and not takes_none(parameter):
+            raise UserError(f"{name}.{key} is null: it must have a value")
+        if isinstance(value, int) and value.bit_length() > MOST_BITS:
+            raise UserError(f"{name}.{key} is {plain(value, 40)}: that is too large a number")
+        if isinstance(value, Namespace) and isinstance(value.get("init_args"), Namespace):
+            named = pydoc.locate(value.class_path)
+            if isinstance(named, type):
+                check_settings(f"{name}.{key}", named, value.init_args)
 
 
 def takes_none(parameter: inspect.Parameter) -> bool:
