@@ -93,19 +93,24 @@ class Struck:
             process.send_signal(signal.SIGCONT)
             if process.wait(luck.uniform(0.0, seconds)) is not None:
                 return False
-        self.end(process, luck.choice(STOPS) if fault == "freeze" else signal.Signals[fault])
-        return True
+        return self.end(process, luck.choice(STOPS) if fault == "freeze" else signal.Signals[fault])
 
-    def end(self, process: Run, signum: signal.Signals) -> None:
-        """Send a signal that ends a process, which must say how to resume it if it can, and leave no other behind."""
+    def end(self, process: Run, signum: signal.Signals) -> bool:
+        """Send a signal that ends a process, which must say how to resume it if it can, and leave no other behind.
+
+        False if nothing was left to learn: then it ends in its own time.
+        """
         offspring = children(process)
         process.send_signal(signum)
         code = process.wait(PATIENCE)
+        if code == 0 and "has learned all it will" in process.said():
+            return False
         if signum in STOPS:
             assert code == 128 + signum, (signum, code, process.said())
             assert "resume with" in process.said(), (signum, process.said())
             assert not left_behind(self.run), left_behind(self.run)
         assert not any(alive(pid) for pid in offspring), f"{signum} left an orphan"
+        return True
 
     def resume_twice(self) -> str:
         """Resume in two processes at once: one must go on, the other be refused, and the folder stay whole."""
@@ -118,7 +123,7 @@ class Struck:
         assert "is in use by another run" in refused.said(), refused.said()
         self.wait_until_it_trains(winner)
         assert winner.poll() is None, winner.said()
-        self.end(winner, signal.SIGTERM)
+        assert self.end(winner, signal.SIGTERM), "the run is over: give it more --steps"
         assert self.logs == logs + 1, "the one that was refused has logged something"
         for path in RunFolder(self.run).numbered_checkpoints().values():
             read_checkpoint(path)

@@ -1,8 +1,8 @@
 """Give every loader hundreds of damaged and hostile files, and see that each is refused in one line: `make fuzz`.
 
 Not a test of the suite, which has a sample of it. A file fails if it ends in a traceback or in more than one line,
-computes for longer than 5 s (or waits for a minute), takes more than 1 GB, or is accepted although what it says was
-changed without its checksum.
+computes for longer than 5 s (or waits for a minute), takes more than 1 GB, or is accepted although it was made to be
+refused, or what it says was changed without its checksum.
 """
 
 import argparse
@@ -12,6 +12,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from tests.fuzzing import Accept
 from tests.fuzzing.checkpoints import CheckpointFiles
 from tests.fuzzing.configs import ConfigFiles
 from tests.fuzzing.populations import PopulationFiles
@@ -21,7 +22,7 @@ LOADERS = {"populations": PopulationFiles, "checkpoints": CheckpointFiles, "conf
 SECONDS, MOST_MIB, LONGEST_LINE = 5.0, 1024, 1000
 
 
-def verdict(ended: Ended, may_change: bool, files: object) -> str:
+def verdict(ended: Ended, accept: Accept, files: object) -> str:
     """Say what became of a file: refused, accepted, or in which way it fails."""
     if ended.code is None:
         return f"FAILS: {ended.error}"
@@ -33,23 +34,23 @@ def verdict(ended: Ended, may_change: bool, files: object) -> str:
         lines = [line for line in ended.error.splitlines() if line.strip()]
         one = len(lines) == 1 and lines[0].startswith("brdiv: error: ") and len(lines[0]) < LONGEST_LINE
         return "refused" if one and lines[0].isprintable() else f"FAILS: said {ended.error[:2000]!r}"
-    if not may_change and files.changed(ended):
+    if accept is Accept.NONE:
+        return "FAILS: accepted"
+    if accept is Accept.UNCHANGED and files.changed(ended):
         return "FAILS: accepted, and it says something else"
     return "accepted"
 
 
-def fuzz(
-    loader: str, number: int, seed: int, seconds: float = SECONDS, verbose: bool = False, hand_made: bool = True
-) -> Counter:
+def fuzz(loader: str, number: int, seed: int, seconds: float = SECONDS, verbose: bool = False) -> Counter:
     """Try so many mutated files of a loader after its hand-made ones; prints those that fail, and counts all."""
     counts: Counter = Counter()
     worker = Worker()
     with tempfile.TemporaryDirectory() as folder:
         files = LOADERS[loader](Path(folder))
         try:
-            for name, may_change in files.cases(random.Random(seed), number, hand_made):
+            for name, accept in files.cases(random.Random(seed), number):
                 ended = worker.run(files.command(), seconds)
-                told = verdict(ended, may_change, files)
+                told = verdict(ended, accept, files)
                 counts[told.split(":")[0]] += 1
                 if verbose or told.startswith("FAILS"):
                     print(f"{loader}: {name}: {told}  {ended.error.strip()[:300]}", flush=True)

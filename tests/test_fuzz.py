@@ -9,6 +9,6 @@ SECONDS = 60.0  # the machine may be busy with other tests: how fast files are r
 
 @pytest.mark.parametrize(("loader", "number"), [("populations", 60), ("configs", 6), ("checkpoints", 6)])
 def test_no_damaged_or_hostile_file_is_answered_by_more_than_a_line(loader, number, capsys):
-    counts = fuzz(loader, number, seed=1, seconds=SECONDS, hand_made=loader == "populations")
+    counts = fuzz(loader, number, seed=1, seconds=SECONDS)
     assert not counts["FAILS"], capsys.readouterr().out
     assert counts["refused"] > number / 3

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from tests.fuzzing import Accept
 from tests.fuzzing.mutations import mutate_bytes, mutate_value
 from tests.fuzzing.worker import Ended
 from tests.small_runs import train
@@ -66,19 +67,19 @@ class CheckpointFiles:
         """Resume from it."""
         return ["fit", "--config", str(self.config), "--run", str(self.folder), "--ckpt_path", str(self.path)]
 
-    def cases(self, luck: random.Random, number: int, hand_made: bool = True) -> Iterator[tuple[str, bool]]:
+    def cases(self, luck: random.Random, number: int) -> Iterator[tuple[str, Accept]]:
         """Write hand-made files, then mutated ones; what was mutated with care may be resumed from."""
-        for name, data in self.hand_made().items() if hand_made else ():
+        for name, data in self.hand_made().items():
             self.write(data)
-            yield name, False
+            yield name, Accept.NONE
         for _ in range(number):
             if luck.random() < 0.3:
                 self.write(mutate_bytes(self.data, luck, 4000))
-                yield "bytes", False
+                yield "bytes", Accept.UNCHANGED
             else:
                 changed, name = mutate_value(self.checkpoint, luck)
                 self.write(as_file(changed))
-                yield name, True
+                yield name, Accept.ANY
 
     def write(self, data: bytes) -> None:
         """Write a case into a folder that has nothing else."""

@@ -11,6 +11,7 @@ from brdiv.errors import UserError
 from brdiv.text import plain
 
 MOST_BITS = 63  # of a whole number, as torch has them
+LARGEST_CLIP = 1e38  # float32 has no number much larger
 LARGEST_SEED = 2**32 - 1  # numpy takes no larger one
 
 
@@ -56,3 +57,8 @@ def check_trainer(trainer: Any) -> None:
     every = trainer.get("log_every_n_steps")
     if every is not None and every < 1:
         raise UserError(f"trainer.log_every_n_steps is {every}: it must be at least 1")
+    clip = trainer.get("gradient_clip_val")
+    if clip is not None and not 0 <= clip <= LARGEST_CLIP:
+        raise UserError(
+            f"trainer.gradient_clip_val is {plain(clip, 40)}: it must be a number from 0 to {LARGEST_CLIP:g}"
+        )

@@ -33,6 +33,8 @@ def nested(**values):
         ({"cross_play": {"final_episodes": 10**12}}, "cross_play with 1000000000000 episodes of each pair"),
         ({"lr_scheduler": [0] * 1000}, "lr_scheduler is [0, 0"),
         (nested(size=[0] * 1000), "data.game.size is [0, 0"),
+        ({"trainer": {"gradient_clip_val": 1e308}}, "trainer.gradient_clip_val is 1e+308: it must be a number from 0"),
+        ({"trainer": {"gradient_clip_val": -1}}, "trainer.gradient_clip_val is -1"),
         ({"trainer": {"num_nodes": -1, "fast_dev_run": True}}, "trainer: `num_nodes` must be a positive integer"),
     ],
 )
