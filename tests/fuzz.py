@@ -10,6 +10,7 @@ import random
 import sys
 import tempfile
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 from tests.fuzzing import Accept
@@ -41,21 +42,19 @@ def verdict(ended: Ended, accept: Accept, files: object) -> str:
     return "accepted"
 
 
-def fuzz(loader: str, number: int, seed: int, seconds: float = SECONDS, verbose: bool = False) -> Counter:
+def fuzz(
+    loader: str, number: int, seed: int, worker: Worker, seconds: float = SECONDS, verbose: bool = False
+) -> Counter:
     """Try so many mutated files of a loader after its hand-made ones; prints those that fail, and counts all."""
     counts: Counter = Counter()
-    worker = Worker()
     with tempfile.TemporaryDirectory() as folder:
         files = LOADERS[loader](Path(folder))
-        try:
-            for name, accept in files.cases(random.Random(seed), number):
-                ended = worker.run(files.command(), seconds)
-                told = verdict(ended, accept, files)
-                counts[told.split(":")[0]] += 1
-                if verbose or told.startswith("FAILS"):
-                    print(f"{loader}: {name}: {told}  {ended.error.strip()[:300]}", flush=True)
-        finally:
-            worker.close()
+        for name, accept in files.cases(random.Random(seed), number):
+            ended = worker.run(files.command(), seconds)
+            told = verdict(ended, accept, files)
+            counts[told.split(":")[0]] += 1
+            if verbose or told.startswith("FAILS"):
+                print(f"{loader}: {name}: {told}  {ended.error.strip()[:300]}", flush=True)
     return counts
 
 
@@ -69,10 +68,11 @@ def main() -> None:
     parser.add_argument("--verbose", action="store_true", help="print what became of every file")
     options = parser.parse_args()
     failed = 0
-    for loader in options.loaders:
-        counts = fuzz(loader, options.files, options.seed, options.seconds, options.verbose)
-        failed += counts["FAILS"]
-        print(f"{loader}: {counts.total()} files, {dict(counts)}", flush=True)
+    with closing(Worker()) as worker:
+        for loader in options.loaders:
+            counts = fuzz(loader, options.files, options.seed, worker, options.seconds, options.verbose)
+            failed += counts["FAILS"]
+            print(f"{loader}: {counts.total()} files, {dict(counts)}", flush=True)
     sys.exit(failed > 0)
 
 
