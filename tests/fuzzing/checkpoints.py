@@ -1,5 +1,6 @@
 """Hostile checkpoints."""
 
+import copy
 import io
 import pickle
 import random
@@ -105,11 +106,13 @@ class CheckpointFiles:
             "code": other(env_steps=Bomb()),
             "a filler": other(env_steps=Filler()),
             "a compressed bomb": as_archive({"a/data.pkl": b"\x80\x02N.", "a/data/0": zeros}, zipfile.ZIP_DEFLATED),
+            "a whole one, compressed": compressed(self.data),
             "overlapping entries": overlapping(self.data),
             "a long pickle": as_archive({"a/data.pkl": b"\x80\x02" + b"]" * (8 << 20) + b".", "a/version": b"3\n"}),
             "deep lists": other(epoch=deep(200)),
             "a tensor larger than memory": other(env_steps=spread),
             "weights larger than memory": weights(lambda value: torch.zeros(1).expand(1 << 36)),
+            "memories larger than memory": other(callbacks=swollen(self.checkpoint["callbacks"])),
             "negative steps": other(env_steps=-1280),
             "steps that are true": other(env_steps=True),
             "steps of half an update": other(env_steps=2 * UPDATE + 1),
@@ -144,6 +147,22 @@ def laughs() -> dict:
     for _ in range(12):
         value = [value] * 10
     return {"game": value}
+
+
+def compressed(data: bytes) -> bytes:
+    """The same archive, its entries compressed."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return as_archive({name: archive.read(name) for name in archive.namelist()}, zipfile.ZIP_DEFLATED)
+
+
+def swollen(callbacks: dict) -> dict:
+    """What callbacks remember, with tensors of a single number that say they have two billion."""
+    callbacks = copy.deepcopy(callbacks)
+    for state in callbacks.values():
+        for rank in state.get("ranks", []):
+            tally = rank["tally"].flatten()[:1].view([1] * rank["tally"].dim())
+            rank["tally"] = tally.expand([1 << 31, *[-1] * (tally.dim() - 1)])
+    return callbacks
 
 
 def overlapping(data: bytes) -> bytes:

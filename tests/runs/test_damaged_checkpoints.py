@@ -77,7 +77,16 @@ def with_other_play(change):
     return with_other_rank(lambda rank: change(rank["play"]))
 
 
+def without_numbers(data):
+    """A checkpoint whose critic, which play does not need, has weights that are no numbers."""
+    weights = torch.load(io.BytesIO(data), weights_only=True)["state_dict"]
+    return repacked(
+        state_dict={name: value * float("nan") if "critic" in name else value for name, value in weights.items()}
+    )(data)
+
+
 DAMAGE = {
+    "a critic without numbers": without_numbers,
     "another version": with_other_play(lambda play: play.update(format=play["format"] + 1)),
     "no version": with_other_play(lambda play: play.pop("format")),
     "empty": lambda data: b"",
@@ -111,3 +120,4 @@ def test_a_damaged_checkpoint_gets_one_clear_line(kind, finished_run, tmp_path, 
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert str(path) in line
     assert "Traceback" not in line
+    assert [found for found in (tmp_path / "run").rglob("*") if found.is_file()] == [path]
