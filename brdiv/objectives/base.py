@@ -83,7 +83,9 @@ class Objective(nn.Module):
 
 
 def check_not_negative(**settings: float) -> None:
-    """Refuse negative weights by name."""
+    """Refuse negative and infinite weights by name."""
     for name, value in settings.items():
         if not value >= 0:
             raise UserError(f"{name} is {value}: it may not be negative")
+        if value == float("inf"):
+            raise UserError(f"{name} is {value}: it must be finite")
