@@ -14,6 +14,7 @@ def bench(
     repeats: int = 3,
     rows: int = 4096,
     scaling: Path | None = None,
+    against: str | None = None,
     single: bool = False,
     vector: int = 0,
     threads: int = 2,
@@ -34,6 +35,7 @@ def bench(
         repeats: Number of repeats, of which the best counts.
         rows: Number of rows to step at once, without a config.
         scaling: Folder for tables and figures of how speed follows rows, K and threads, 20 updates each.
+        against: Python of another version's environment: both versions train in turn, on one thread and on all of them.
         single: Measure one run alone, and not several side by side, too.
         vector: Number of environments of the vector environment to step, without a config; 0 for none.
         threads: Number of CPU threads that torch may use.
@@ -46,8 +48,8 @@ def bench(
     if config is None:
         if fit_options:
             raise UserError(f"unrecognized arguments: {' '.join(fit_options)}")
-        if scaling:
-            raise UserError("scaling needs a config")
+        if scaling or against:
+            raise UserError(f"{'scaling' if scaling else 'against'} needs a config")
         if vector:
             bench_vector(vector, threads, repeats)
         else:
@@ -60,6 +62,10 @@ def bench(
         from brdiv.benchmarks.scaling import run_scaling
 
         run_scaling(passed_on, scaling)
+    elif against:
+        from brdiv.benchmarks.against import print_against
+
+        print_against(against, passed_on, sorted({1, threads}), updates)
     else:
         if not single:
             bench_together(passed_on, updates)

@@ -1,6 +1,7 @@
 """The stream of rollouts: one collector over self-play and cross-play rows, every window on-policy."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -26,10 +27,17 @@ class RolloutStream:
     policy of one update ago.
     """
 
-    def __init__(self, collector: RolloutCollector, length: int, shape: dict[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        collector: RolloutCollector,
+        length: int,
+        shape: dict[str, int] | None = None,
+        playing: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self.collector = collector
         self.length = length
         self.shape = shape or {}
+        self.playing = playing  # what holds while a window is played, and not while it is learned from
         self.given = 0
 
     def __len__(self) -> int:
@@ -39,7 +47,9 @@ class RolloutStream:
         windows = iter(self.collector)
         while self.given < self.length:
             self.given += 1
-            yield next(windows)
+            with self.playing():
+                window = next(windows)
+            yield window
 
     def state_dict(self) -> dict[str, Any]:
         """Where the streams of all ranks stand, for the rank that writes it down. Every rank must ask."""
@@ -151,7 +161,7 @@ class RolloutData(LightningDataModule):
         if updates < 1:
             raise UserError(f"steps is {self.steps}: less than one update of {trainer.world_size} devices")
         self.collector = collect(self.game, self.pairing, module.population, self.window, module.device, seed)
-        return RolloutStream(self.collector, updates, self.stream_shape())
+        return RolloutStream(self.collector, updates, self.stream_shape(), module.products.playing)
 
     def teardown(self, stage: str) -> None:
         """Close the environments."""

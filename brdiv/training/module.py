@@ -46,8 +46,9 @@ class TeammateGenerator(LightningModule):
         entropy_weight: Weight of the policies' entropy at the start.
         final_entropy_weight: Weight of the policies' entropy at the end; the same as at the start if none is given.
         entropy_hold: Share of the run after which the entropy weight begins to move, in a line, to its final value.
-        products: Library that multiplies matrices on a CPU, blas or onednn. `auto` measures which is fastest at full
-            precision; to repeat a run bit for bit on another machine, name one.
+        products: Library that multiplies matrices on a CPU: blas, onednn, or both, blas to play and onednn to learn.
+            `auto` measures which is fastest at full precision; to repeat a run bit for bit on another machine, name
+            one.
 
     """
 
@@ -156,7 +157,8 @@ class TeammateGenerator(LightningModule):
             reward = reward + bonus
         terminated, truncated = after["terminated"].squeeze(-1), after["truncated"].squeeze(-1)
         observation, ids = after["agents", "observation"], rollout["ids"]
-        value = values_where(is_bootstrapped(truncated), (self.critic, self.target_critic), observation, ids)
+        with self.products.playing():  # because these products are small, too
+            value = values_where(is_bootstrapped(truncated), (self.critic, self.target_critic), observation, ids)
         actor_return, critic_target = n_step_returns(reward, value, terminated, truncated, gamma=self.gamma)
         return actor_return, critic_target
 

@@ -34,7 +34,7 @@ from brdiv.runs import CheckpointFileError, RunFolder, find_checkpoint, is_first
 from brdiv.runs.resume import check_fits, check_made_with, check_stream, checkpoints_to_resume
 from brdiv.text import plain
 from brdiv.training import RolloutData, TeammateGenerator, made_with
-from brdiv.training.memory import LARGE, keep_freed_memory, largest_tensor
+from brdiv.training.memory import keep_freed_memory
 
 USAGE = "brdiv fit --config FILE [--config FILE ...] [--key value ...]"
 DESCRIPTION = """\
@@ -216,8 +216,7 @@ class TrainingCLI(LightningCLI):
         if self.trainer.is_global_zero:
             use_threads(self.config.fit.threads)
             warn_if_crowded(self.threads)
-        if largest_tensor(self.model, self.datamodule) >= LARGE:
-            keep_freed_memory()
+        keep_freed_memory()
 
     def check_resumed(self, resumed: dict[str, Any]) -> None:
         """Refuse to resume a run with a checkpoint that doesn't fit, or without steps left."""
