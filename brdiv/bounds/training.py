@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import torch
 from tensordict import TensorDictBase
-from torch import Tensor
+from torch import Tensor, nn
 
 from brdiv.bounds.responses import Group, GroupDraw, PolicyStack, Table
 from brdiv.games import TEAMMATE, Playable
@@ -22,7 +22,7 @@ from brdiv.training.schedules import linear
 class Settings(NamedTuple):
     """How responses are trained."""
 
-    steps: int = 400_000  # environment steps of each response
+    steps: int  # environment steps of each response
     rows: int = 16  # of each response
     window: int = 8
     learning_rate: float = 1e-3
@@ -35,6 +35,10 @@ class Settings(NamedTuple):
     def updates(self) -> int:
         """How often weights change."""
         return max(1, round(self.steps / (self.rows * self.window)))
+
+    def for_groups_of(self, teams: int) -> "Settings":
+        """As many updates, with rows enough for every team of a larger group to be met as often as one of a pair."""
+        return self._replace(rows=self.rows * teams // 2, steps=self.steps * teams // 2)
 
     @property
     def trained_steps(self) -> int:
@@ -114,8 +118,11 @@ def train_responses(
         torch.manual_seed(seed)
         responses = PolicyStack.fresh(population, len(groups))
         critic = SeparateCritics(draw.n_types, population.observation_size, population.hidden)
+        table = Table(PolicyStack.seat_of(population, TEAMMATE), responses)
+    # Expecting nothing: a critic that begins below what is earned praises whatever is done first.
+    last: nn.Parameter = critic.layers[-1].weight  # type: ignore[assignment]
+    nn.init.zeros_(last)
     learning = Learning(responses, critic, settings)
-    table = Table(PolicyStack.seat_of(population, TEAMMATE), responses)
     collector = collect(game, draw, table, settings.window, torch.device("cpu"), [seed])
     for number, rollout in zip(range(settings.updates), collector, strict=False):
         learning.update(rollout, number / settings.updates)

@@ -83,7 +83,8 @@ def print_bounds(entry: Judged, console: Console) -> None:
         "response serves both",
         soft_wrap=True,
     )
-    for line in conclusions(bounds):
+    told = f"{len(bounds.served)} responses trained for {bounds.steps:,} steps each; took {bounds.seconds:.0f} s"
+    for line in [*conclusions(bounds), told]:
         console.print(escape(line), soft_wrap=True)
 
 
@@ -91,12 +92,15 @@ def conclusions(bounds: Bounds) -> list[str]:
     """Say what the shares amount to, and what they don't tell."""
     groups = ", ".join(f"{{{named(group)}}}" for group in bounds.groups)
     lines = [f"best responses needed: {count(bounds)} for {len(bounds.able)} teams; groups {groups}"]
-    lines += [f"one response to all of {{{named(served.group)}}}: {told(served)}" for served in bounds.whole]
+    lines += [f"one response to all of {{{named(served.group)}}}: {whether(served)}" for served in bounds.whole]
     for team in sorted(set(range(len(bounds.own))) - set(bounds.able)):
         lines.append(
             f"team {team + 1} is left out: it earns {bounds.own[team]:.3f} with its own best response, and "
             f"{bounds.served[team].returns[0]:.3f} with the response that was trained to it alone"
         )
+    if bounds.nearly:
+        pairs = ", ".join(f"{{{named(pair)}}}" for pair in bounds.nearly)
+        lines.append(f"nearly served by one response: {pairs}; longer training (--steps) may do it")
     if bounds.too_short:
         short = ", ".join(f"team {team + 1} {bounds.served[team].share:.2f}" for team in bounds.too_short)
         lines.append(
@@ -111,7 +115,7 @@ def count(bounds: Bounds) -> str:
     return str(bounds.needed) if bounds.needed == bounds.enough else f"{bounds.needed} to {bounds.enough}"
 
 
-def told(served: Served) -> str:
+def whether(served: Served) -> str:
     """Say whether one response serves a whole group."""
     return f"it serves {'all of them' if served.share >= ENOUGH else 'not all'} (smallest share {served.share:.2f})"
 

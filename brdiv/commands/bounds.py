@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from brdiv.commands.line.checks import check_at_least, check_output_folder, writing
 from brdiv.commands.line.cores import use_threads, warn_if_crowded
+from brdiv.errors import UserError
 
 if TYPE_CHECKING:
     from brdiv.bounds.written import Judged
@@ -15,6 +16,7 @@ def bounds(
     populations: list[Path],
     steps: int | None = None,
     episodes: int = 500,
+    gamma: float = 1.0,
     seed: int = 0,
     threads: int = 2,
     products: str = "auto",
@@ -32,6 +34,8 @@ def bounds(
         populations: Population files, run folders, or folders of runs.
         steps: Environment steps to train every response for; what the game asks for if no number is given.
         episodes: Number of complete episodes to measure every response with each of its teams.
+        gamma: Discount of the returns that are compared. 1 compares those of the cross-play matrix; below it, a
+            response that takes longer serves less.
         seed: Seed of training and of the episodes.
         threads: Number of CPU threads that torch may use.
         products: Library that multiplies matrices, blas or onednn. `auto` measures which is fastest at full precision;
@@ -42,6 +46,8 @@ def bounds(
     """
     check_at_least(1, steps=1 if steps is None else steps, episodes=episodes, threads=threads)
     check_at_least(0, seed=seed)
+    if not 0 < gamma <= 1:
+        raise UserError(f"gamma is {gamma:g}: it must lie above 0, and be at most 1")
     check_output_folder(out or Path())
 
     import torch
@@ -64,9 +70,9 @@ def bounds(
     console = Console(highlight=False)
     judged: list[Judged] = []
     for run in runs:
-        settings = Settings(steps=steps or run.game.response_steps)
+        settings = Settings(steps=steps or run.game.response_steps, gamma=min(gamma, 0.99))
         with TrainingProgress(console) as progress, multiplied(choose(way, run.population)):
-            found = find_bounds(run.population, run.game, settings, episodes, seed, progress.tell)
+            found = find_bounds(run.population, run.game, settings, episodes, seed, progress.tell, gamma)
         judged.append(Judged(run.name, run.method, run.seed, found))
         print_bounds(judged[-1], console)
         with writing(out):  # after each one, so that what is done is not lost

@@ -45,7 +45,7 @@ def share_heatmap(matrix: Tensor, title: str = "", enough: float = 0.95) -> Figu
     """
     values = matrix.cpu().numpy()
     n_types = len(values)
-    figure = Figure(figsize=(1.9 + 0.62 * n_types, 1.9 + 0.62 * n_types), layout="constrained")
+    figure = Figure(figsize=(1.9 + 0.62 * n_types, 1.6 + 0.62 * n_types), layout="constrained")
     axes = figure.add_subplot()
     axes.set_facecolor("lightgrey")
     image = axes.imshow(values, cmap="viridis", vmin=0.0, vmax=1.0)
