@@ -111,7 +111,9 @@ def conclusions(bounds: Bounds) -> list[str]:
 
 
 def count(bounds: Bounds) -> str:
-    """Write how many responses are needed: a number, or between which two it lies."""
+    """Write how many responses are needed: a number, between which two it lies, or unknown after too short training."""
+    if bounds.too_short:
+        return "unknown"
     return str(bounds.needed) if bounds.needed == bounds.enough else f"{bounds.needed} to {bounds.enough}"
 
 
