@@ -36,6 +36,7 @@ ARROWS = {
     "pettingzoo": {"doors"},
     "stable_baselines3": {"doors"},
     "doors": {"games", "rollouts", "nets", "teamwork", "runs", "evaluation", "figures"},
+    "bounds": {"games", "rollouts", "nets", "training", "teamwork", "runs"},
     "benchmarks": {"games", "rollouts", "nets", "training", "figures", "doors", "teamwork"},
     "serve": {"games", "nets", "teamwork", "runs", "evaluation"},
     "callbacks": {"games", "metrics", "training", "teamwork", "runs", "evaluation", "figures"},
