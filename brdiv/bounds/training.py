@@ -80,7 +80,7 @@ class Learning:
         return (
             actor_loss(log_prob, actor_return - value.detach())
             + critic_loss(value, critic_target)
-            - weight * entropy(log_probs)
+            - weight * entropy(log_probs).mean()
         )
 
     @torch.no_grad()

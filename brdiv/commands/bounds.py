@@ -58,7 +58,7 @@ def bounds(
     from brdiv.bounds.training import Settings, choose
     from brdiv.bounds.written import Judged, print_bounds, print_summary, write_shares, write_summary
     from brdiv.evaluation.runs import load_runs
-    from brdiv.training.products import Products, multiplied
+    from brdiv.training.products import USES, Products, multiplied
 
     way = Products(products)
     runs = load_runs(populations, allow_imports)
@@ -71,7 +71,7 @@ def bounds(
     judged: list[Judged] = []
     for run in runs:
         settings = Settings(steps=steps or run.game.response_steps, gamma=min(gamma, 0.99))
-        with TrainingProgress(console) as progress, multiplied(choose(way, run.population)):
+        with TrainingProgress(console) as progress, multiplied(USES[choose(way, run.population)][0]):
             found = find_bounds(run.population, run.game, settings, episodes, seed, progress.tell, gamma)
         judged.append(Judged(run.name, run.method, run.seed, found))
         print_bounds(judged[-1], console)

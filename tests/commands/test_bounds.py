@@ -82,7 +82,7 @@ def test_several_populations_are_summed_up_in_one_table(tmp_path, capsys):
         (["run", "--threads", "0"], "threads is 0"),
         (["run", "--seed", "-1"], "seed is -1"),
         (["run", "--gamma", "0"], "gamma is 0"),
-        (["run", "--products", "gmp"], "products is gmp: it must be auto, blas or onednn"),
+        (["run", "--products", "gmp"], "products is gmp: it must be auto, blas, onednn or both"),
         (["large"], "a population of 13 teams is too large"),
         (["unpaid", "--steps", "128"], "no team earns anything with its own best response"),
     ],
