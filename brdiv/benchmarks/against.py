@@ -10,7 +10,6 @@ from pathlib import Path
 from statistics import mean, median
 from typing import IO, NamedTuple
 
-from brdiv.benchmarks import turns
 from brdiv.errors import UserError
 
 ROUNDS = 6
@@ -56,10 +55,10 @@ class Runner:
 
 
 @contextmanager
-def started(python: str, arguments: list[str]) -> Iterator[Runner]:
+def started(python: str, script: str, arguments: list[str]) -> Iterator[Runner]:
     """Start the version of brdiv that a Python has, and end it when it has been measured."""
     # -P, because beside the file lie others whose names could hide libraries.
-    command = [python, "-P", turns.__file__, *arguments]
+    command = [python, "-P", script, *arguments]
     with ExitStack() as stack:
         complaints = stack.enter_context(tempfile.TemporaryFile("w+"))
         try:
@@ -71,12 +70,15 @@ def started(python: str, arguments: list[str]) -> Iterator[Runner]:
         yield Runner(process, complaints)
 
 
-def measure_against(python: str, arguments: list[str], threads: int, updates: int) -> tuple[Speed, Speed]:
-    """Measure the version of another Python and this one, in turn, with so many updates of each per round."""
+def measure_against(python: str, script: str, arguments: list[str], threads: int, updates: int) -> tuple[Speed, Speed]:
+    """Measure the version of another Python and this one, in turn, with so many updates of each per round.
+
+    ``script`` is the file that trains a stretch whenever it is told to.
+    """
     arguments = [*arguments, *TRAINING_ALONE, "--threads", str(threads)]
     stretches = max(updates // STRETCH, 1)
     with ExitStack() as stack:
-        runners = [stack.enter_context(started(each, arguments)) for each in (python, sys.executable)]
+        runners = [stack.enter_context(started(each, script, arguments)) for each in (python, sys.executable)]
         for runner in runners:
             runner.train(WARM_UP)
         # [round][stretch][version] seconds by the clock and of computing
@@ -95,13 +97,13 @@ def speed_of(rounds: list[list[tuple[float, float]]], steps: int) -> Speed:
     )
 
 
-def print_against(python: str, arguments: list[str], threads: list[int], updates: int) -> None:
+def print_against(python: str, script: str, arguments: list[str], threads: list[int], updates: int) -> None:
     """Print how many times as fast this version is on so many threads each, and everything as JSON in the last line."""
     print(f"environment steps per second, {ROUNDS} rounds in turn: median (best stretch, best per CPU second)")
     print(f"{'threads':>7}  {Path(python).absolute()!s:>34}  {'this version':>34}  times as fast")
     results = []
     for each in threads:
-        other, this = measure_against(python, arguments, each, updates)
+        other, this = measure_against(python, script, arguments, each, updates)
         ratios = [mine / theirs for mine, theirs in zip(told(this), told(other), strict=True)]
         shown = [f"{m:,.0f} ({b:,.0f}, {c:,.0f})" for m, b, c in (told(other), told(this))]
         gain = f"{ratios[0]:.2f} ({ratios[1]:.2f}, {ratios[2]:.2f})"

@@ -64,8 +64,9 @@ def bench(
         run_scaling(passed_on, scaling)
     elif against:
         from brdiv.benchmarks.against import print_against
+        from brdiv.commands.line import turns
 
-        print_against(against, passed_on, sorted({1, threads}), updates)
+        print_against(against, turns.__file__, passed_on, sorted({1, threads}), updates)
     else:
         if not single:
             bench_together(passed_on, updates)

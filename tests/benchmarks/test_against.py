@@ -4,8 +4,9 @@ import sys
 
 import pytest
 
-from brdiv.benchmarks import against, turns
+from brdiv.benchmarks import against
 from brdiv.commands import main
+from brdiv.commands.line import turns
 from tests.small_runs import SMALL
 
 VERSION = """#!{python} -IS
