@@ -3,11 +3,13 @@
 import gc
 import logging
 import os
+import signal
 import sys
 import warnings
 from pathlib import Path
 
 from lightning.pytorch.cli import ArgsType
+from lightning.pytorch.utilities.exceptions import SIGTERMException
 
 from brdiv.benchmarks.training import TrainingParts
 from brdiv.callbacks import (
@@ -20,7 +22,7 @@ from brdiv.commands.line.settings import (
     with_shipped_configs,
 )
 from brdiv.errors import UserError
-from brdiv.parent import as_parent, end_with_parent
+from brdiv.parent import as_parent
 from brdiv.runs import RunFolder, is_first_process
 from brdiv.runs.lock import unlock_all
 from brdiv.training import RolloutData, TeammateGenerator
@@ -28,7 +30,6 @@ from brdiv.training import RolloutData, TeammateGenerator
 
 def run_training(arguments: list[str]) -> None:
     """Train as these arguments say."""
-    end_with_parent()
     os.environ.update(as_parent())  # for the processes that Lightning starts
     try:
         make_cli(TrainingCLI, arguments)
@@ -40,6 +41,9 @@ def run_training(arguments: list[str]) -> None:
             how = RunFolder.of_checkpoint(stop.path).how_to_resume(stop.path)
             print(f"\n{stop}; saved as {stop.path}\n{how}", file=sys.stderr)
         sys.exit(128 + stop.signum)
+    except SIGTERMException:  # Lightning's, which would end as if all was done; nothing was learned by then
+        print("brdiv: stopped by SIGTERM before the first update", file=sys.stderr)
+        sys.exit(128 + signal.SIGTERM)
     except RuntimeError as error:
         if port_is_taken(error):
             raise UserError(
