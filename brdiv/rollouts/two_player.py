@@ -1,6 +1,7 @@
 """A game with pure rules as a TorchRL environment with a native batch: B rows step in one call."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import torch
 from tensordict import TensorDict, TensorDictBase
@@ -12,6 +13,14 @@ from brdiv.rollouts.environment import Moment, RowsEnv, Step
 from brdiv.rollouts.pairings import IdDraw, NoIds
 
 STARTS = 8_192  # rows to draw at a time, at least one for each row of the environment
+
+
+class Start(NamedTuple):
+    """Where B rows begin."""
+
+    state: dict[str, Tensor]  # each [B, ...]
+    ids: Tensor  # [B, 2]
+    observation: Tensor  # [B, 2, D]
 
 
 class TwoPlayerEnv(RowsEnv):
@@ -41,7 +50,7 @@ class TwoPlayerEnv(RowsEnv):
         self.game = game.to(self.device)
         self.rows = pairing.rows
         self.pairing = pairing
-        self.starts: list[TensorDict] = []
+        self.starts: list[Start] = []
         if isinstance(seed, torch.Generator):
             # Whoever shares it expects that no more is drawn than is played.
             self.generator, self.block = seed, 1
@@ -63,7 +72,7 @@ class TwoPlayerEnv(RowsEnv):
         """Start every row anew."""
         start = self.next_start()
         clock = torch.zeros(self.rows, dtype=torch.long, device=self.device)
-        return Moment(start["state"], clock, start["ids"], start["observation"])
+        return Moment(TensorDict(start.state, [self.rows]), clock, start.ids, start.observation)
 
     def advance(self, now: Moment, action: Tensor) -> Step:
         """Step the rules, and tell the end of the game from the end of the time."""
@@ -81,10 +90,10 @@ class TwoPlayerEnv(RowsEnv):
         start = self.next_start()
         assert now.state is not None
         return Moment(
-            merge(done, start["state"], now.state),
+            merge(done, start.state, now.state),
             now.clock.masked_fill(done, 0),
-            torch.where(done[:, None], start["ids"], now.ids),
-            torch.where(done[:, None, None], start["observation"], now.observation),
+            torch.where(done[:, None], start.ids, now.ids),
+            torch.where(done[:, None, None], start.observation, now.observation),
         )
 
     def view(self, now: Moment) -> Tensor:
@@ -92,23 +101,24 @@ class TwoPlayerEnv(RowsEnv):
         assert now.state is not None
         return self.game.view(now.state)
 
-    def next_start(self) -> TensorDict:
-        """Return fresh ``state [B]``, ``ids [B, 2]`` and ``observation [B, 2, D]``.
+    def next_start(self) -> Start:
+        """Return a fresh start of every row.
 
-        Starts are drawn several at a time: at 160 rows drawing and showing thirty takes little longer than one.
+        They are drawn several at a time: at 160 rows drawing and showing thirty takes little longer than one.
         """
         if not self.starts:
             self.drawn_from = self.generator.get_state()
-            self.starts = list(self.draw_starts(self.block).unbind(0))
+            self.starts = self.draw_starts(self.block)
         return self.starts.pop(0)
 
-    def draw_starts(self, times: int) -> TensorDict:
-        """Draw starts ``[times, B]``."""
+    def draw_starts(self, times: int) -> list[Start]:
+        """Draw so many starts at once, and take them apart as plain tensors, which a TensorDict would do slowly."""
         state = self.game.initial(times * self.rows, self.generator)
         observation = self.game.observe(state)
-        ids = self.pairing.draw(self.generator, times).flatten(0, 1)
-        starts = TensorDict({"state": state, "ids": ids, "observation": observation}, [times * self.rows])
-        return starts.view(times, self.rows)
+        ids = self.pairing.draw(self.generator, times)
+        states = {name: value.unflatten(0, (times, self.rows)).unbind(0) for name, value in state.items()}
+        seen = observation.unflatten(0, (times, self.rows))
+        return [Start({name: states[name][t] for name in states}, ids[t], seen[t]) for t in range(times)]
 
     def draws(self) -> dict[str, Any]:
         """Return the generator's state before the starts in hand were drawn, and how many of those are used."""
@@ -135,7 +145,7 @@ def make_env(game: Playable, pairing: IdDraw, device: torch.device | str, seed: 
     return TwoPlayerEnv(game, pairing=pairing, device=device, seed=seed)  # type: ignore[arg-type]
 
 
-def merge(done: Tensor, fresh: TensorDictBase, old: TensorDictBase) -> TensorDict:
+def merge(done: Tensor, fresh: Mapping[str, Tensor], old: TensorDictBase) -> TensorDict:
     """Take the fresh state where ``done [B]``, the old one elsewhere."""
     entries = {
         key: torch.where(done.view(-1, *[1] * (value.dim() - 1)), fresh[key], value) for key, value in old.items()

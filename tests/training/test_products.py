@@ -29,7 +29,7 @@ def test_a_way_that_drops_digits_is_never_taken():
 
 def test_a_small_gain_does_not_decide():
     """Two runs of one seed would differ if chance chose between them."""
-    assert fastest({"blas": Measured(5e-7, 0.0100, 2e-4), "onednn": Measured(5e-7, 0.0075, 1e-4)}) == "blas"
+    assert fastest({"blas": Measured(5e-7, 0.0100, 2e-4), "onednn": Measured(5e-7, 0.0085, 1e-4)}) == "blas"
 
 
 def test_without_another_way_there_is_nothing_to_choose(monkeypatch):
