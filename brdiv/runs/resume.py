@@ -78,6 +78,16 @@ def find_checkpoint(wanted: str, run: Path | None, default: Path) -> tuple[Path,
     raise CheckpointFileError("; ".join(complaints))
 
 
+def claim_checkpoint(wanted: str, run: Path | None, default: Path) -> tuple[Path, RunFolder, dict[str, Any]]:
+    """Find the checkpoint to resume from, and become the owner of its folder; what can't be resumed is left alone."""
+    seen = checkpoints_to_resume(wanted, run, default)
+    found = find_checkpoint(wanted, run, default)
+    found[1].lock()
+    if checkpoints_to_resume(wanted, run, default) != seen:  # the owner before wrote another meanwhile
+        found = find_checkpoint(wanted, run, default)
+    return found
+
+
 def read_checkpoint(path: Path) -> dict[str, Any]:
     """Load a checkpoint without running any code that it may hold, and refuse what is none of a run."""
     try:

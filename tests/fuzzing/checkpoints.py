@@ -97,7 +97,7 @@ class CheckpointFiles:
         def weights(change: Any) -> bytes:
             return other(state_dict={name: change(value) for name, value in self.checkpoint["state_dict"].items()})
 
-        zeros = b"\0" * (64 << 20)
+        zeros, half = b"\0" * (64 << 20), len(self.data) // 2
         spread = torch.zeros(1).expand(1 << 40)
         return {
             "empty": b"",
@@ -106,6 +106,7 @@ class CheckpointFiles:
             "code": other(env_steps=Bomb()),
             "a filler": other(env_steps=Filler()),
             "a compressed bomb": as_archive({"a/data.pkl": b"\x80\x02N.", "a/data/0": zeros}, zipfile.ZIP_DEFLATED),
+            "a flipped bit in the middle": self.data[:half] + bytes([self.data[half] ^ 1]) + self.data[half + 1 :],
             "a whole one, compressed": compressed(self.data),
             "overlapping entries": overlapping(self.data),
             "a long pickle": as_archive({"a/data.pkl": b"\x80\x02" + b"]" * (8 << 20) + b".", "a/version": b"3\n"}),

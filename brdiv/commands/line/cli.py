@@ -31,7 +31,7 @@ from brdiv.commands.line.settings import (
 )
 from brdiv.errors import UserError
 from brdiv.runs import CheckpointFileError, RunFolder, find_checkpoint, is_first_process
-from brdiv.runs.resume import check_fits, check_made_with, check_stream, checkpoints_to_resume
+from brdiv.runs.resume import check_fits, check_made_with, check_stream, claim_checkpoint
 from brdiv.text import plain
 from brdiv.training import RolloutData, TeammateGenerator, made_with
 from brdiv.training.memory import keep_freed_memory
@@ -138,13 +138,9 @@ class TrainingCLI(LightningCLI):
     def find_run_to_resume(self, config: Any) -> None:
         """Look for the checkpoint and its folder, and check it, before anything is built."""
         wanted = str(config.ckpt_path), config.run and Path(config.run), default_folder(config)
+        find = claim_checkpoint if is_first_process() and not config.trainer.fast_dev_run else find_checkpoint
         try:
-            seen = checkpoints_to_resume(*wanted)
-            path, folder, self.resumed = find_checkpoint(*wanted)  # first: what can't be resumed is left alone
-            if is_first_process() and not config.trainer.fast_dev_run:
-                folder.lock()
-                if checkpoints_to_resume(*wanted) != seen:  # the owner before wrote another meanwhile
-                    path, folder, self.resumed = find_checkpoint(*wanted)
+            path, folder, self.resumed = find(*wanted)
         except CheckpointFileError as error:
             raise UserError(f"ckpt_path: {error}") from None
         config.ckpt_path, config.run, config.weights_only = str(path), str(folder), True

@@ -26,7 +26,11 @@ def check_groups(config: Any, classes: dict[str, type]) -> None:
 
 def check_settings(name: str, kind: type, settings: Namespace) -> None:
     """Refuse null where a value is needed, and numbers beyond all bounds, also in the settings of classes by name."""
-    for key, parameter in inspect.signature(kind, eval_str=True).parameters.items():
+    try:
+        parameters = inspect.signature(kind, eval_str=True).parameters
+    except (AttributeError, NameError, TypeError, ValueError):  # of somebody's class, whose types are not known here
+        return
+    for key, parameter in parameters.items():
         value = settings.get(key)
         if key in settings and value is None and not takes_none(parameter):
             raise UserError(f"{name}.{key} is null: it must have a value")

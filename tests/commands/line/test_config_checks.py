@@ -2,12 +2,25 @@
 
 import pytest
 import yaml
+from jsonargparse import Namespace
 
 from brdiv.commands import main
+from brdiv.commands.line.config_checks import check_settings
 from tests.small_runs import SMALL
 
 OBJECTIVE = "brdiv.objectives.BRDiv"
 GAME = "brdiv.games.Reaching"
+
+
+class Foreign:
+    """A class whose types are known to a type checker alone."""
+
+    def __init__(self, size: "Unknown" = 3) -> None:  # noqa: F821
+        self.size = size
+
+
+def test_classes_whose_types_are_not_known_here_are_left_alone():
+    check_settings("data.game", Foreign, Namespace(size=None))
 
 
 def nested(**values):
