@@ -91,7 +91,7 @@ class Bounds(NamedTuple):
 
     def matrix(self) -> Tensor:
         """Smaller share of each pair of teams, ``[K, K]``; NaN where a team has not learned the game."""
-        matrix = torch.full((len(self.own), len(self.own)), torch.nan)
+        matrix = torch.full((len(self.own), len(self.own)), torch.nan, dtype=torch.float64)
         for served in self.served:
             i, j = served.group[0], served.group[-1]
             if {i, j} <= set(self.able):

@@ -87,6 +87,7 @@ def bounds(
 
 def draw(judged: "Judged", path: Path) -> None:
     """Draw the matrix of a population."""
+    from brdiv.bounds.measure import ENOUGH
     from brdiv.bounds.written import count
     from brdiv.figures import share_heatmap
 
@@ -94,4 +95,4 @@ def draw(judged: "Judged", path: Path) -> None:
     summary = f"best responses needed: {count(bounds)} for {len(bounds.able)} teams"
     if bounds.too_short:
         summary += "\ntraining was too short to conclude anything"
-    share_heatmap(bounds.matrix(), f"{judged.name}\n{summary}").savefig(path, dpi=150)
+    share_heatmap(bounds.matrix(), ENOUGH, f"{judged.name}\n{summary}").savefig(path, dpi=150)

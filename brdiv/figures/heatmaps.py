@@ -37,7 +37,7 @@ def cross_play_heatmap(matrix: Tensor, title: str = "") -> Figure:
     return figure
 
 
-def share_heatmap(matrix: Tensor, title: str = "", enough: float = 0.95) -> Figure:
+def share_heatmap(matrix: Tensor, enough: float, title: str = "") -> Figure:
     """Draw how far one response serves two teams, shares ``[K, K]`` in the cells, framed from ``enough`` on.
 
     The matrix is symmetric; on the diagonal is the response to one team alone. NaN, of teams that were not judged, is

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from brdiv.figures import as_image, cross_play_heatmap, evaluation_heatmap
+from brdiv.figures import as_image, cross_play_heatmap, evaluation_heatmap, share_heatmap
 
 
 def test_every_entry_is_written_into_its_cell():
@@ -42,3 +42,10 @@ def test_a_heatmap_claims_intervals_only_where_there_are_several_seeds(cells, sa
     assert figure.get_suptitle() == f"a title\n{said}"
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert [("[" in text) for text in texts] == [cell is SEVERAL for cell in cells]
+
+
+def test_shares_are_framed_where_one_response_serves_both_and_grey_where_a_team_was_left_out():
+    shares = torch.tensor([[1.0, 0.94, torch.nan], [0.94, 0.95, torch.nan], [torch.nan] * 3], dtype=torch.float64)
+    axes = share_heatmap(shares, 0.95, "BRDiv\n$needed$").axes[0]
+    assert sorted(text.get_text() for text in axes.texts) == ["0.94", "0.94", "0.95", "1.00"]
+    assert [patch.get_xy() for patch in axes.patches] == [(-0.46, -0.46), (0.54, 0.54)]
