@@ -119,7 +119,8 @@ class GRUWindow(torch.autograd.Function):
         """
         size = memory.shape[-1]
         turned = weight.T.contiguous()
-        opened, new, old, held, out = [], [], [], [], []
+        notes: list[tuple[Tensor, ...]] = []  # gates, what is new, what was before, what was recalled
+        out: list[Tensor] = []
         for step_gates, keep in zip(gates.unbind(0), kept.unbind(0), strict=True):
             memory = memory * keep
             own = torch.addmm(bias, memory, turned)
@@ -127,12 +128,11 @@ class GRUWindow(torch.autograd.Function):
             reset, update = both.split(size, -1)
             recalled = own[:, 2 * size :]
             fresh = torch.addcmul(step_gates[:, 2 * size :], reset, recalled).tanh_()
-            for entries, value in zip((opened, new, old, held), (both, fresh, memory, recalled), strict=True):
-                entries.append(value)
+            notes.append((both, fresh, memory, recalled))
             memory = torch.lerp(fresh, memory, update)
             out.append(memory)
         if any(ctx.needs_input_grad):
-            ctx.save_for_backward(kept, weight, *(torch.stack(entries) for entries in (opened, new, old, held)))
+            ctx.save_for_backward(kept, weight, *(torch.stack(entries) for entries in zip(*notes, strict=True)))
         return torch.stack(out)
 
     @staticmethod

@@ -62,7 +62,7 @@ def find_pair(first: str, second: str, game_name: str | None = None, allow_impor
     trained = {text: load_learner(text, allow_imports) for text in texts if is_learner(text)}
     files = [text.rpartition(":")[0] if text not in trained else "" for text in texts]
     loaded = {file: load_population(file, allow_imports) for file in files if file}
-    games = [saved.game for saved in (*loaded.values(), *trained.values())]
+    games = [*(saved.game for saved in loaded.values()), *(saved.game for saved in trained.values())]
     if game_name:
         games.append(find_game(game_name))
     if not games:

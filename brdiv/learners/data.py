@@ -76,8 +76,8 @@ class LearnerData(StreamData):
         shares = [""] * len(self.found.names) if self.weights is None else [f" x {w:g}" for w in self.weights]
         told = []
         for name, (policies, _), share in zip(self.found.names, self.found.candidates, shares, strict=True):
-            learned = isinstance(policies, LearnedPolicies)
-            told.append(f"{name}{f' ({weights_of(policies)[:8]})' if learned else ''}{share}")
+            weights = f" ({weights_of(policies)[:8]})" if isinstance(policies, LearnedPolicies) else ""
+            told.append(f"{name}{weights}{share}")
         return ", ".join(told)
 
 
