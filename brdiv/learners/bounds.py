@@ -52,11 +52,11 @@ def train_response(
     """Train a learner with one teammate, as `brdiv learn --teammates H3` does, without files."""
     seed_everything(seed, verbose=False)
     data = LearnerData([teammate], game=game, rows=rows, window=window, steps=steps, seed=seed)
-    module = LearnerModule(game.observation_size, game.n_actions, PPO())
     quiet: dict[str, Any] = dict.fromkeys(("logger", "enable_checkpointing", "enable_progress_bar"), False)
     trainer = Trainer(max_epochs=1, devices=1, accelerator="cpu", enable_model_summary=False, **quiet)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of Lightning's advice none applies here
+        module = LearnerModule(game.observation_size, game.n_actions, PPO())
         trainer.fit(module, datamodule=data)
     return module, data
 
