@@ -114,7 +114,9 @@ def print_evaluation(evaluation: Evaluation, summary: Sequence[Mapping[str, Any]
         name, *figures = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
         line = " ".join([name.strip().ljust(widths[0]), *figures])
         console.print(escape(line), style="bold" if row is table.head else None, soft_wrap=True)
-    console.print("known: how often the learner names its own teammates rightly by the end of an episode\n")
+    if evaluation.self_play:
+        console.print("known: how often the learner names its own teammates rightly by the end of an episode")
+    console.print()
     console.print(as_rich(teammate_table(evaluation)))
     possible = possible_table(evaluation, summary)
     if possible is not None:
