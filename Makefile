@@ -5,6 +5,8 @@ VENV ?= .venv
 PIP_FLAGS ?=
 BIN := $(VENV)/bin
 SEEDS ?= 0-9
+PAIRS ?= 20
+FAULTS ?= 30
 
 .PHONY: run test lint seeds methods headline paper faults study-faults fuzz memory clean
 
@@ -37,10 +39,11 @@ headline: $(VENV)/installed
 paper: $(VENV)/installed
 	$(BIN)/brdiv study paper
 
-# Kills, stops and freezes a run thirty times at random moments, resumes it in two processes at once twenty times, and
-# compares its end with one that was left alone. Some ten minutes.
+# Resumes a run in two processes at once twenty times, kills, stops and freezes it thirty times, and compares its end with
+# one that was left alone; then freezes one of two processes that train together.
 faults: $(VENV)/installed
-	$(BIN)/python -m tests.fault_injection
+	$(BIN)/python -m tests.fault_injection --pairs $(PAIRS) --faults $(FAULTS)
+	$(BIN)/python -m tests.frozen_partner
 
 # Gives every loader more than 500 damaged and hostile files: none may end in a traceback, hang, or fill the memory.
 fuzz: $(VENV)/installed

@@ -30,12 +30,26 @@ def hear_of_parents_end(signum: int) -> bool:
 def end_with_parent() -> bool:
     """Have this process killed when its parent ends, if the parent asked for it; returns whether that was arranged.
 
-    Whoever is started from a shell, by torchrun or by SLURM is left alone.
+    Whoever is started from a shell, by torchrun or by SLURM is left alone. A parent that is gone by now, as a process
+    takes a while to start, ends this one at once.
     """
     wanted = os.environ.get(PARENT)
-    if wanted != str(os.getppid()):
+    if wanted is None:
         return False
-    arranged = hear_of_parents_end(signal.SIGKILL)
-    if arranged and wanted != str(os.getppid()):  # it ended just before
+    arranged = wanted == str(os.getppid()) and hear_of_parents_end(signal.SIGKILL)
+    if wanted != str(os.getppid()) and not is_running(wanted):  # looked at last: it may have ended just before
         os._exit(1)
     return arranged
+
+
+def is_running(pid: str) -> bool:
+    """Whether there is a process of this number; where that can't be asked, there is."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(int(pid), 0)
+    except PermissionError:  # of somebody else
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return True

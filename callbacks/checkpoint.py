@@ -90,6 +90,8 @@ class Checkpoints(Checkpoint):
         if folder is not None and module.env_steps:
             self.set_aside(folder, module.env_steps)
         self.requests.listen()
+        if trainer.received_sigterm:  # it came when Lightning listened already, and we did not
+            self.requests.ask(signal.SIGTERM)
 
     def set_aside(self, folder: RunFolder, after: int) -> None:
         """Rename checkpoints beyond the step a run resumes from: `last` must not mean what was given up."""

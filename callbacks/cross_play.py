@@ -50,10 +50,17 @@ class CrossPlay(Callback):
         self.times = EverySteps(every)
         self.latest: Measured | None = None
 
-    def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
-        """Count from the step of a resumed run; what was written after it will be measured anew."""
+    def setup(self, trainer: Trainer, module: TeammateGenerator, stage: str) -> None:
+        """Refuse what can't be measured, before anything is done."""
+        self.check_room(module)
+
+    def check_room(self, module: TeammateGenerator) -> None:
+        """Refuse more episodes than the machine has room for."""
         most = max(self.episodes, self.final_episodes)
         check_room(3 * module.population.n_types**2 * most, f"cross_play with {most} episodes of each pair")
+
+    def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
+        """Count from the step of a resumed run; what was written after it will be measured anew."""
         self.times.start_from(module.env_steps, EARLY * data_of(trainer).planned_steps(trainer.world_size))
         folder = folder_of(trainer)
         if module.env_steps and folder is not None:

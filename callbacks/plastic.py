@@ -31,9 +31,16 @@ class PlasticEvaluation(Callback):
         self.times = EverySteps(every)
         self.evaluated_at = -1
 
+    def setup(self, trainer: Trainer, module: TeammateGenerator, stage: str) -> None:
+        """Refuse what can't be measured, before anything is done."""
+        self.check_room(module)
+
+    def check_room(self, module: TeammateGenerator) -> None:
+        """Refuse more episodes than the machine has room for."""
+        check_room(3 * self.episodes, f"plastic with {self.episodes} episodes")
+
     def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Count from the step of a resumed run."""
-        check_room(3 * self.episodes, f"plastic with {self.episodes} episodes")
         self.times.start_from(module.env_steps)
 
     def on_train_batch_end(self, trainer: Trainer, module: TeammateGenerator, *_: object) -> None:

@@ -16,7 +16,7 @@ from .watched import data_of, folder_of
 class PopulationExport(Callback):
     """Writes the population file when training ends, and also when an error interrupts it."""
 
-    def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
+    def setup(self, trainer: Trainer, module: TeammateGenerator, stage: str) -> None:
         """Make sure that what there is to say can be written, before hours of training."""
         describe(module.population, data_of(trainer).game, self.about(trainer, module))
 

@@ -27,11 +27,13 @@ class StopRequests:
         self.handlers: dict[int, Any] = {}
         self.pipe: tuple[int, int] | None = None
         self.heeded = False
+        self.terminals: list[int] = []  # file numbers of those that this process writes to
 
     def listen(self) -> None:
         """Take the signals over, unless they are to be ignored, as `nohup` has it with SIGHUP."""
         if threading.current_thread() is not threading.main_thread():
             return
+        self.terminals = find_terminals()
         wanted = [each for each in SIGNALS if signal.getsignal(each) is not signal.SIG_IGN]
         self.handlers = {each: signal.signal(each, self.ask) for each in wanted}
         self.pipe = os.pipe()
@@ -52,7 +54,7 @@ class StopRequests:
     def ask(self, signum: int, frame: FrameType | None = None) -> None:
         """Note it; whoever asks again later does not want to wait."""
         if signum == getattr(signal, "SIGHUP", None):
-            let_go_of_terminal()
+            let_go_of(self.terminals)
         if not self.asked:
             self.asked, self.asked_at = signum, time.monotonic()
             if self.closing:
@@ -83,11 +85,20 @@ class StopRequests:
                     return
 
 
-def let_go_of_terminal() -> None:
-    """Write to nowhere instead of a terminal that is gone: an error there would come before the checkpoint."""
+def find_terminals() -> list[int]:
+    """Find out which of our streams are terminals, while they are there: one that is gone says that it is none."""
+    found = []
     for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError, AttributeError):
             if stream.isatty():
-                nowhere = os.open(os.devnull, os.O_WRONLY)
-                os.dup2(nowhere, stream.fileno())
-                os.close(nowhere)
+                found.append(stream.fileno())
+    return found
+
+
+def let_go_of(terminals: list[int]) -> None:
+    """Write to nowhere instead of a terminal that is gone: an error there would come before the checkpoint."""
+    for number in terminals:
+        with suppress(OSError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, number)
+            os.close(nowhere)

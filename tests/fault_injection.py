@@ -1,37 +1,42 @@
 """Kill, stop and freeze a run at random moments, resume, and compare with one that was left alone: `make faults`.
 
 Not a test of the suite, because every fault costs a start. On Level-Based Foraging, with checkpoints, matrices and
-PLASTIC due together, so that many a fault strikes inside a write.
+PLASTIC due together. The run left alone is started as users start it; the others are forked (`tests/forked.py`).
 """
 
 import argparse
 import csv
+import functools
 import random
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 
 import torch
 from safetensors.torch import load_file
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from tests.processes import alive, children
+from brdiv.parent import as_parent
+from brdiv.runs import RunFolder, read_about, read_checkpoint
+from tests.forked import Run, die_inside_checkpoint, die_inside_export
+from tests.processes import alive, catches, children
 
 SETTINGS = ["--config", "lbf", "--model.hidden", "[32]", "--model.critic_hidden", "[32]", "--threads", "1"]
-SETTINGS += ["--data.self_play_rows", "16", "--data.cross_play_rows", "16", "--data.steps", "600_000"]
-SETTINGS += ["--checkpoints.every", "15_000", "--cross_play.every", "15_000", "--cross_play.episodes", "2"]
-SETTINGS += ["--cross_play.final_episodes", "8", "--plastic.every", "15_000", "--plastic.episodes", "1"]
+SETTINGS += ["--data.self_play_rows", "16", "--data.cross_play_rows", "16", "--model.products", "blas"]
+SETTINGS += ["--cross_play.episodes", "2", "--cross_play.final_episodes", "8", "--plastic.episodes", "1"]
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-PATIENCE = 120.0  # seconds in which a run that was asked to stop must have ended
+FAULTS = ["SIGKILL", "SIGINT", "SIGTERM", "SIGHUP", "freeze", "inside a checkpoint"]
+PATIENCE = 900.0  # seconds in which a run that was asked to stop must have ended: the machine may be crowded
 
 
-def start(run: Path, *arguments: str) -> subprocess.Popen:
-    """Start `brdiv fit` in a process of its own."""
-    command = [sys.executable, "-m", "brdiv", "fit", *SETTINGS, "--run", str(run), *arguments]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+def options(run: Path, steps: int, times: int) -> list[str]:
+    """Options of `brdiv fit` for a run in which everything is due so many times, always together."""
+    every = [part for name in ("checkpoints", "cross_play", "plastic") for part in (f"--{name}.every", steps // times)]
+    return [*SETTINGS, "--data.steps", str(steps), *map(str, every), "--run", str(run)]
 
 
 def logged(run: Path) -> dict[str, list[tuple[int, float]]]:
@@ -41,58 +46,100 @@ def logged(run: Path) -> dict[str, list[tuple[int, float]]]:
     return {tag: [(event.step, event.value) for event in events.Scalars(tag)] for tag in tags}
 
 
-def checkpoints(run: Path) -> list[str]:
-    """Names of the checkpoints to resume from, oldest first."""
-    return sorted(path.stem for path in run.glob("checkpoints/step_*.ckpt"))
+def left_behind(run: Path) -> list[Path]:
+    """Files that a run should not leave: half written ones, and locks."""
+    return [path for path in run.rglob("*") if ".part" in path.name or path.name.startswith(".")]
 
 
-def started(run: Path, logs: int, resuming: bool) -> bool:
-    """Whether a process has begun to train; the first one must also leave a checkpoint to resume from."""
-    return len(list(run.glob("events*"))) > logs and (resuming or bool(checkpoints(run)))
+class Struck:
+    """A run that is started, struck and resumed again and again."""
 
+    def __init__(self, run: Path, steps: int, times: int) -> None:
+        self.run, self.options = run, options(run, steps, times)
 
-def strike(process: subprocess.Popen, fault: str, luck: random.Random) -> None:
-    """Do one thing to a running process; all but a freeze end it."""
-    if fault == "freeze":
-        process.send_signal(signal.SIGSTOP)
-        time.sleep(luck.uniform(0.1, 1.0))
-        process.send_signal(signal.SIGCONT)
-        return
-    offspring = children(process)
-    signum = signal.Signals[fault]
-    process.send_signal(signum)
-    _, said = process.communicate(timeout=PATIENCE)
-    if signum in STOPS:
-        assert process.returncode == 128 + signum, (fault, process.returncode, said)
-        assert "resume with" in said, (fault, said)
-    time.sleep(0.2)
-    assert not any(alive(pid) for pid in offspring), f"{fault} left an orphan"
+    @property
+    def checkpoints(self) -> list[str]:
+        """Names of the checkpoints to resume from, oldest first."""
+        return sorted(path.stem for path in self.run.glob("checkpoints/step_*.ckpt"))
 
+    @property
+    def logs(self) -> int:
+        """How many log files there are: one more with every process that begins to train."""
+        return len(list(self.run.glob("events*")))
 
-def inject(run: Path, faults: int, seconds: float, luck: random.Random) -> None:
-    """Start and resume the run until it was struck so many times."""
-    done = 0
-    while done < faults:
-        resuming, logs = bool(checkpoints(run)), len(list(run.glob("events*")))
-        process = start(run, *(["--ckpt_path", "last"] if resuming else []))
-        # A log file appears with the first update: most faults strike between updates or inside a write, one in ten
-        # kills before anything was done.
-        hurry = resuming and luck.random() < 0.1
-        while not hurry and process.poll() is None and not started(run, logs, resuming):
+    def resume(self, **how: object) -> Run:
+        """Start a process that goes on from the last checkpoint, if there is one."""
+        return Run([*self.options, *(["--ckpt_path", "last"] if self.checkpoints else [])], **how)
+
+    def wait_until_it_trains(self, process: Run) -> None:
+        """Wait until a process listens to signals, and for a checkpoint without which nothing could be resumed."""
+        # Lightning listens to SIGTERM, but not to SIGHUP: whoever does is ready for all of them.
+        while process.poll() is None and not (catches(process.pid, signal.SIGHUP) and self.checkpoints):
             time.sleep(0.01)
-        while process.poll() is None:
-            fault = "SIGKILL" if hurry else luck.choice(["SIGKILL", "SIGKILL", "SIGINT", "SIGTERM", "SIGHUP", "freeze"])
-            try:
-                process.wait(luck.uniform(0.0, seconds / faults))
-            except subprocess.TimeoutExpired:
-                strike(process, fault, luck)
-                done += 1
-                print(f"fault {done}, {fault}: {checkpoints(run)[-1]}", flush=True)
-                if fault == "freeze":
-                    continue
-            break
-        if process.poll() == 0:
-            raise SystemExit(f"the run ended before it was struck {faults} times")
+
+    def strike(self, fault: str, seconds: float, luck: random.Random) -> bool:
+        """Resume, and do one thing to the process within so many seconds; False if it had ended before."""
+        if fault == "inside a checkpoint":
+            process = self.resume(doom=functools.partial(die_inside_checkpoint, luck.choice([1, 2])))
+            return process.wait() == -signal.SIGKILL
+        process = self.resume()
+        if fault != "SIGKILL" or luck.random() < 0.8:  # the others kill before anything was done
+            self.wait_until_it_trains(process)
+        if process.wait(luck.uniform(0.0, seconds)) is not None:
+            return False
+        if fault == "freeze":
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(luck.uniform(0.1, 1.0))
+            process.send_signal(signal.SIGCONT)
+            if process.wait(luck.uniform(0.0, seconds)) is not None:
+                return False
+        return self.end(process, luck.choice(STOPS) if fault == "freeze" else signal.Signals[fault])
+
+    def end(self, process: Run, signum: signal.Signals) -> bool:
+        """Send a signal that ends a process, which must say how to resume it if it can, and leave no other behind.
+
+        False if nothing was left to learn: then it ends in its own time.
+        """
+        offspring = children(process)
+        process.send_signal(signum)
+        code = process.wait(PATIENCE)
+        if code == 0 and "has learned all it will" in process.said():
+            return False
+        if signum in STOPS:
+            assert code == 128 + signum, (signum, code, process.said())
+            assert "resume with" in process.said(), (signum, process.said())
+            assert not left_behind(self.run), left_behind(self.run)
+        assert not any(alive(pid) for pid in offspring), f"{signum} left an orphan"
+        return True
+
+    def resume_twice(self) -> str:
+        """Resume in two processes at once: one must go on, the other be refused, and the folder stay whole."""
+        logs = self.logs
+        both = [self.resume() for _ in range(2)]
+        while all(each.poll() is None for each in both):
+            time.sleep(0.02)
+        refused, winner = sorted(both, key=lambda each: each.poll() is None)
+        assert refused.poll() == 2, refused.said()
+        assert "is in use by another run" in refused.said(), refused.said()
+        self.wait_until_it_trains(winner)
+        assert winner.poll() is None, winner.said()
+        assert self.end(winner, signal.SIGTERM), "the run is over: give it more --steps"
+        assert self.logs == logs + 1, "the one that was refused has logged something"
+        for path in RunFolder(self.run).numbered_checkpoints().values():
+            read_checkpoint(path)
+        return self.checkpoints[-1]
+
+
+def inject(struck: Struck, faults: int, seconds: float, luck: random.Random) -> Counter:
+    """Strike so many times, every kind of fault as often as the others; returns how often each struck."""
+    done: Counter = Counter()
+    for number in range(1, faults + 1):
+        fault = FAULTS[number % len(FAULTS)]
+        if not struck.strike(fault, seconds, luck):
+            raise SystemExit(f"the run ended before it was struck {faults} times: give it more --steps")
+        done[fault] += 1
+        print(f"fault {number}, {fault}: {struck.checkpoints[-1]}", flush=True)
+    return done
 
 
 def compare(struck: Path, whole: Path) -> None:
@@ -103,30 +150,8 @@ def compare(struck: Path, whole: Path) -> None:
     assert rows[0] == rows[1], "cross_play.csv differs"
     first, second = logged(struck), logged(whole)
     assert first == second, [tag for tag in second if first.get(tag) != second[tag]]
-    left = [path for path in struck.rglob("*") if ".part" in path.name or path.name.startswith(".")]
-    assert not left, f"left behind: {left}"
+    assert not left_behind(struck), f"left behind: {left_behind(struck)}"
     print(f"weights bit for bit the same, no log step lost or doubled ({len(second)} scalars), nothing left behind")
-
-
-def resume_twice(run: Path, times: int) -> None:
-    """Resume one run in two processes at once: one must go on, the other be refused, and the folder stay whole."""
-    for number in range(times):
-        first, second = (start(run, "--ckpt_path", "last") for _ in range(2))
-        loser = None
-        while loser is None:
-            loser = next((each for each in (first, second) if each.poll() is not None), None)
-            time.sleep(0.05)
-        said = loser.communicate()[1]
-        assert loser.returncode == 2, said
-        assert "is in use by another run" in said, said
-        winner = second if loser is first else first
-        assert winner.poll() is None
-        logs = len(list(run.glob("events*")))
-        while winner.poll() is None and not started(run, logs, True):
-            time.sleep(0.05)
-        winner.send_signal(signal.SIGTERM)
-        winner.communicate(timeout=PATIENCE)
-        print(f"two at once, {number + 1}: one went on to {checkpoints(run)[-1]}, one was refused", flush=True)
 
 
 def main() -> None:
@@ -134,21 +159,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--faults", type=int, default=30)
     parser.add_argument("--pairs", type=int, default=20, help="how often to resume in two processes at once")
+    parser.add_argument("--steps", type=int, default=600_000, help="of the run, which must not end before all faults")
+    parser.add_argument("--times", type=int, default=40, help="how often checkpoints and measurements are due in it")
     parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    luck = random.Random(options.seed)
+    wanted = parser.parse_args()
+    luck = random.Random(wanted.seed)
     with tempfile.TemporaryDirectory() as folder:
-        whole, struck = Path(folder, "whole"), Path(folder, "struck")
-        began = time.monotonic()
-        process = start(whole)
-        assert process.wait() == 0, process.communicate()[1]
-        seconds = time.monotonic() - began
-        print(f"the whole run took {seconds:.0f} s", flush=True)
-        inject(struck, options.faults, seconds / 2, luck)
-        resume_twice(struck, options.pairs)
-        process = start(struck, "--ckpt_path", "last")
-        assert process.wait() == 0, process.communicate()[1]
-        compare(struck, whole)
+        tempfile.tempdir = folder  # where processes write what they say
+        whole, struck = Path(folder, "whole"), Struck(Path(folder, "struck"), wanted.steps, wanted.times)
+        command = [sys.executable, "-m", "brdiv", "fit", *options(whole, wanted.steps, wanted.times)]
+        alone = subprocess.Popen(command, env=as_parent(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        began, first = time.time(), struck.resume()
+        struck.wait_until_it_trains(first)
+        first.send_signal(signal.SIGKILL)
+        first.wait()
+        for number in range(1, wanted.pairs + 1):
+            print(f"two at once, {number}: one went on to {struck.resume_twice()}, one was refused", flush=True)
+        assert alone.wait() == 0
+        seconds = (whole / "population.safetensors").stat().st_mtime - began
+        done = inject(struck, wanted.faults, seconds / wanted.times / 2, luck)
+        assert struck.resume(doom=die_inside_export).wait() == -signal.SIGKILL
+        population = struck.run / "population.safetensors"  # of a time when the run was stopped, if there is one
+        assert not population.exists() or not read_about(population)["finished"]
+        last = struck.resume()
+        assert last.wait() == 0, last.said()
+        compare(struck.run, whole)
+        print(f"{wanted.pairs} pairs, {done.total()} faults {dict(done)}, killed inside the last export")
 
 
 if __name__ == "__main__":

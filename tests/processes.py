@@ -1,8 +1,12 @@
 """Runs in processes of their own, for tests."""
 
+import multiprocessing
+import re
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 
 def wait_for_a_checkpoint(process: subprocess.Popen, run: Path, seconds: float = 200) -> None:
@@ -14,10 +18,23 @@ def wait_for_a_checkpoint(process: subprocess.Popen, run: Path, seconds: float =
         time.sleep(0.2)
 
 
+def forked(function: Callable[..., None], *arguments: Any) -> multiprocessing.Process:
+    """Run a function in a process of its own, which needs not import anything; it ends with the tests."""
+    process = multiprocessing.get_context("fork").Process(target=function, args=arguments, daemon=True)
+    process.start()
+    return process
+
+
 def children(process: subprocess.Popen) -> list[int]:
     """The pids of the processes that one has started."""
     found = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True, check=False).stdout
     return [int(pid) for pid in found.split()]
+
+
+def catches(pid: int, signum: int) -> bool:
+    """Whether a process has a handler of its own for a signal."""
+    caught = re.search(r"SigCgt:\s+(\w+)", Path(f"/proc/{pid}/status").read_text())
+    return caught is not None and bool(int(caught[1], 16) >> (signum - 1) & 1)
 
 
 def alive(pid: int) -> bool:

@@ -1,14 +1,23 @@
 """A seeded sample of `make fuzz`."""
 
+from contextlib import closing
+
 import pytest
 
 from tests.fuzz import fuzz
+from tests.fuzzing.worker import Worker
 
 SECONDS = 60.0  # the machine may be busy with other tests: how fast files are refused, `make fuzz` sees
 
 
+@pytest.fixture(scope="module")
+def worker():
+    with closing(Worker()) as worker:
+        yield worker
+
+
 @pytest.mark.parametrize(("loader", "number"), [("populations", 60), ("configs", 6), ("checkpoints", 6)])
-def test_no_damaged_or_hostile_file_is_answered_by_more_than_a_line(loader, number, capsys):
-    counts = fuzz(loader, number, seed=1, seconds=SECONDS, hand_made=loader == "populations")
+def test_no_damaged_or_hostile_file_is_answered_by_more_than_a_line(loader, number, worker, capsys):
+    counts = fuzz(loader, number, 1, worker, SECONDS)
     assert not counts["FAILS"], capsys.readouterr().out
     assert counts["refused"] > number / 3

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from brdiv import parent
 from brdiv.errors import UserError
 from brdiv.text import plain
 from brdiv.version import __version__
@@ -54,6 +55,8 @@ def overview() -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command named by the first argument. Whatever the user can mend is answered in one line, here alone."""
+    if arguments is None:
+        parent.end_with_parent()  # before anything is imported that takes its time
     command, *rest = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
         if command in {"-h", "--help"}:

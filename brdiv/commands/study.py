@@ -21,6 +21,7 @@ def study(
     dry_run: bool = False,
     cell: int | None = None,
     ray: str | None = None,
+    allow_imports: bool = False,
 ) -> None:
     """Train and evaluate games x methods x seeds, as a file says; run again, it finishes what is missing.
 
@@ -37,6 +38,7 @@ def study(
         dry_run: Check everything, list the cells and estimate the time, without training.
         cell: Train only the cell of this number in the list of --dry-run, as a job of a scheduler does.
         ray: Train on a Ray cluster: its address, or auto for the one this machine is in.
+        allow_imports: Import what population files name that were in the folder before.
 
     """
     check_at_least(1, jobs=1 if jobs is None else jobs, cell=1 if cell is None else cell)
@@ -55,7 +57,7 @@ def study(
         show_plan(planned, chosen, resolved, folder, jobs)
         return
     with writing(folder):
-        train(planned, chosen, resolved, folder, jobs, retry, ray)
+        train(planned, chosen, resolved, folder, jobs, retry, ray, allow_imports)
 
 
 def resolve_cells(planned: "Study", cells: "list[Cell]", folder: Path) -> "dict[str, Resolved]":
@@ -81,6 +83,7 @@ def train(
     jobs: int | None,
     retry: bool,
     ray: str | None,
+    allow_imports: bool,
 ) -> None:
     """Train, and evaluate if these are all cells; ends with an error code if any has failed."""
     from brdiv.commands.line.cores import warn_if_crowded
@@ -98,7 +101,8 @@ def train(
     if len(cells) < len(planned.cells(folder)):
         ended = train_all(cells, resolved, pool, at_a_time, retry)
     else:
-        ended = run_whole(planned, resolved, folder, pool, at_a_time, retry, " ".join(["brdiv", *sys.argv[1:]]))
+        command = " ".join(["brdiv", *sys.argv[1:]])
+        ended = run_whole(planned, resolved, folder, pool, at_a_time, retry, command, allow_imports)
     failed = [cell for cell, state in ended if state.state == FAILED]
     print(f"{sum(state.state == DONE for _, state in ended)} of {len(ended)} cells are done; all of it is in {folder}")
     if failed:

@@ -54,6 +54,10 @@ class Objective(nn.Module):
         """Say what a unit of return of the pair ``ids [..., 2]`` is worth, ``[...]``; of self-play, about 1."""
         return torch.ones(ids.shape[:-1], device=ids.device)
 
+    def entropy_weight(self, weight: float, ids: Tensor) -> float | Tensor:
+        """Say what a unit of entropy of the policies of ``ids [..., 2]`` is worth; for all of them ``weight``."""
+        return weight
+
     def bonus(self, rollout: TensorDictBase) -> Tensor | None:
         """Intrinsic reward ``[B, T]`` on top of the game's, or None."""
         return None
@@ -79,7 +83,9 @@ class Objective(nn.Module):
 
 
 def check_not_negative(**settings: float) -> None:
-    """Refuse negative weights by name."""
+    """Refuse negative and infinite weights by name."""
     for name, value in settings.items():
         if not value >= 0:
             raise UserError(f"{name} is {value}: it may not be negative")
+        if value == float("inf"):
+            raise UserError(f"{name} is {value}: it must be finite")

@@ -31,6 +31,9 @@ class BRDiv(Objective):
             is pushed, from all of it on in full. Where it is 0, teams are pushed until they earn nothing.
         extra_pressure: How much harder teams are pushed that can stand in for each other: so much of the pressure is
             added where one earns with the other's best response all that it earns with its own.
+        seeking_entropy: Entropy weight of a team that earns nothing yet, where that is more than the model's own; it
+            falls to 0 as the team comes to earn half of the full return. So nobody stops to explore before it has
+            found a strategy.
         full_return: Return of an episode that is played perfectly. How much of it a team earns is its competence.
         memory: Number of updates over which the returns of pairs are averaged, to know what teams earn.
 
@@ -47,6 +50,7 @@ class BRDiv(Objective):
         patience: float = 2.0,
         tolerance: float = 0.0,
         extra_pressure: float = 0.0,
+        seeking_entropy: float = 0.0,
         full_return: float = 1.0,
         memory: float = 200.0,
     ) -> None:
@@ -58,6 +62,7 @@ class BRDiv(Objective):
             patience=patience,
             tolerance=tolerance,
             extra_pressure=extra_pressure,
+            seeking_entropy=seeking_entropy,
         )
         if not 0 <= rise <= 1:
             raise UserError(f"rise is {rise}: it must lie between 0 and 1")
@@ -71,10 +76,12 @@ class BRDiv(Objective):
         self.patience = patience
         self.tolerance = tolerance
         self.extra_pressure = extra_pressure
+        self.seeking_entropy = seeking_entropy
         self.full_return = full_return
         self.memory = memory
         self.returns: PairReturns | None = None
         self.slopes: Tensor | None = None  # [K, K] of this update, where there is a pressure
+        self.shares: Tensor | None = None  # [K] of the full return that teams earn, likewise
 
     def build(self, sizes: Sizes) -> None:
         """Start to follow what pairs earn, where there is a pressure."""
@@ -89,7 +96,8 @@ class BRDiv(Objective):
         self.returns.observe(rollout)
         risen = min(progress / self.rise, 1.0) if self.rise else 1.0
         matrix = self.returns.matrix() / self.full_return
-        skill = competence(matrix.diagonal())
+        self.shares = matrix.diagonal().clamp(0.0, 1.0)
+        skill = competence(self.shares)
         pressures = self.early_pressure + (self.pressure - self.early_pressure) * risen * skill**self.patience
         shared = overlap(matrix)
         pressures = pressures * sets_in(shared, self.tolerance) * (1.0 + self.extra_pressure * shared)
@@ -103,6 +111,12 @@ class BRDiv(Objective):
         slope = brdiv_slope(i, j, self.n_types) / (2 * self.n_types - 1)
         return slope.where(i == j, slope * self.cross_play_weight)
 
+    def entropy_weight(self, weight: float, ids: Tensor) -> float | Tensor:
+        """``weight``, or for teams that seek a strategy what that is worth, ``[..., 2]``."""
+        if not self.seeking_entropy or self.shares is None:
+            return weight
+        return (self.seeking_entropy * (1.0 - 2.0 * self.shares)).clamp(min=weight)[ids]
+
     def scalars(self) -> dict[str, Tensor]:
         """How hard cross-play is pressed, in units of Eq. 6."""
         if self.slopes is None:
@@ -112,8 +126,7 @@ class BRDiv(Objective):
 
 
 def competence(shares: Tensor) -> Tensor:
-    """How well ``[K, K]`` the worse of two teams plays, from 0 to 1, by the ``shares [K]`` of the full return."""
-    shares = shares.clamp(0.0, 1.0)
+    """How well ``[K, K]`` the worse of two teams plays, from 0 to 1, by their ``shares [K]`` of the full return."""
     return torch.minimum(shares[:, None], shares[None, :])
 
 
@@ -124,7 +137,7 @@ def overlap(matrix: Tensor, least: float = 0.05) -> Tensor:
     below ``least`` count as if they earned that: by so little, nobody can tell.
     """
     mixed = torch.maximum(matrix, matrix.T)
-    return (mixed / competence(matrix.diagonal()).clamp(min=least)).clamp(0.0, 1.0)
+    return (mixed / competence(matrix.diagonal()).clamp(least, 1.0)).clamp(0.0, 1.0)
 
 
 def sets_in(shared: Tensor, tolerance: float) -> Tensor:

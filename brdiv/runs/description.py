@@ -91,7 +91,10 @@ def short(value: Any) -> str:
 def write_description(about: Mapping[str, Any], kind: FileKind) -> dict[str, str]:
     """Return the metadata of a file: its description, and the checksum of it."""
     check_description(about, kind)
-    text = json.dumps(about, allow_nan=False)
+    try:
+        text = json.dumps(about, allow_nan=False)
+    except ValueError as error:  # numbers that are not finite
+        raise DescriptionError(plain(error, 100)) from None
     if len(text) > MOST_SIGNS // 2:
         raise DescriptionError(f"it takes {len(text):,} signs: at most {MOST_SIGNS // 2:,} are kept")
     return {kind.key: text, kind.key + CHECKSUM: hashlib.sha256(text.encode()).hexdigest()}

@@ -8,13 +8,7 @@ from brdiv.errors import UserError
 from brdiv.runs.lock import NAME, lock_folder, unlock_folder
 
 RESUMED = "config_from_"
-LEFTOVERS = (
-    "checkpoints/*.part",
-    "checkpoints/.*.part",
-    "*.part",
-    ".population.safetensors.*",
-    ".learner.safetensors.*",
-)
+LEFTOVERS = ("checkpoints/*.part", "*.part", ".population.safetensors.*", ".learner.safetensors.*")
 """What is written under another name first."""
 
 

@@ -16,7 +16,9 @@ except ImportError:  # not on Windows, where nothing is locked
 
 NAME = ".lock"
 HELD: dict[Path, tuple[IO[str], tuple[int, int]]] = {}
-"""The lock files that this process keeps open, and which folders they are of, by path."""
+"""The lock files that this process keeps open, and which folders they are of, by their real paths."""
+REAL: dict[Path, Path] = {}
+"""The real paths of these folders by those that they were locked under, which may lead through links."""
 
 
 class FolderInUseError(UserError):
@@ -29,8 +31,10 @@ class FolderGoneError(UserError, OSError):
 
 def lock_folder(folder: Path) -> None:
     """Become the owner of a folder until this process ends or lets go, or refuse; taking it twice is no mistake."""
-    path = folder.resolve()
-    if path in HELD or fcntl is None:
+    if fcntl is None:
+        return
+    path = REAL[folder.absolute()] = folder.resolve()
+    if path in HELD:
         return
     while True:
         try:
@@ -44,6 +48,7 @@ def lock_folder(folder: Path) -> None:
             raise FolderInUseError(in_use(folder, file)) from None
         except OSError:  # a file system that knows no locks: better a run without one than none
             file.close()
+            (path / NAME).unlink(missing_ok=True)
             return
         if is_still(file, path / NAME):
             break
@@ -73,7 +78,7 @@ def is_still(file: IO[str], path: Path) -> bool:
 
 def unlock_folder(folder: Path) -> None:
     """Let go of a folder, and leave nothing of the lock behind."""
-    path = folder.resolve()
+    path = REAL.pop(folder.absolute(), folder.resolve())
     held = HELD.pop(path, None)
     if held is not None:
         if is_still(held[0], path / NAME):
@@ -97,7 +102,7 @@ def identity(path: Path) -> tuple[int, int]:
 
 def check_there(folder: Path) -> None:
     """Refuse to write to a folder that is no longer the one that was locked: it would be made anew, and half empty."""
-    held = HELD.get(folder.absolute()) or HELD.get(folder)
+    held = HELD.get(REAL.get(folder.absolute(), folder))
     if held is None:
         return
     try:

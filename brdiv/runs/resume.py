@@ -38,11 +38,13 @@ class CheckpointFileError(UserError):
     """A checkpoint can't be used; the message says why in one line."""
 
 
-def folder_to_resume(wanted: str, run: Path | None, default: Path) -> RunFolder | None:
-    """Find the folder of the run to resume, to lock it before anything is read; None where there is none."""
-    folder = RunFolder.of_checkpoint(Path(wanted).resolve()) if wanted != "last" and run is None else None
-    folder = folder or (RunFolder(run) if run else RunFolder.newest(default))
-    return folder if folder is not None and folder.path.is_dir() else None
+def checkpoints_to_resume(wanted: str, run: Path | None, default: Path) -> dict[Path, tuple[int, int, int]]:
+    """List the files among which `find_checkpoint` would look, each with what changes when it is written anew."""
+    folder = RunFolder(run) if run else RunFolder.newest(default)
+    numbered = list(folder.numbered_checkpoints().values()) if folder else []
+    paths = [Path(wanted)] if wanted != "last" else numbered
+    found = {path: path.stat() for path in paths if path.exists()}
+    return {path: (stat.st_ino, stat.st_mtime_ns, stat.st_size) for path, stat in found.items()}
 
 
 def find_checkpoint(wanted: str, run: Path | None, default: Path) -> tuple[Path, RunFolder, dict[str, Any]]:

@@ -11,6 +11,7 @@ from brdiv.study.measuring import evaluate_cells
 from brdiv.study.plan import Study
 from brdiv.study.record import record_study, record_versions
 from brdiv.study.settings import Resolved, keep_settings
+from brdiv.study.units import load
 from brdiv.study.view import View, described
 
 
@@ -43,23 +44,40 @@ def train_all(
     return [(cell, cell.state()) for cell in cells]
 
 
-def settle(cell: Cell) -> None:
+def settle(cell: Cell) -> State:
     """Find out how a cell stands, unless someone is training it."""
     lock = take_lock(cell.lock)
-    if lock is not None:
-        cell.settle()
+    if lock is None:
+        return cell.state()
+    try:
+        return cell.settle()
+    finally:
         lock.close()
 
 
 def run_whole(
-    study: Study, resolved: Mapping[str, Resolved], folder: Path, pool: Pool, jobs: int, retry: bool, command: str
+    study: Study,
+    resolved: Mapping[str, Resolved],
+    folder: Path,
+    pool: Pool,
+    jobs: int,
+    retry: bool,
+    command: str,
+    allow_imports: bool = False,
 ) -> list[tuple[Cell, State]]:
-    """Train what is missing and evaluate what is there; returns how every cell stands."""
+    """Train what is missing and evaluate what is there; returns how every cell stands.
+
+    What was trained just now may import what its config named; what lay there before, only with ``allow_imports``.
+    """
+    cells = study.cells(folder)
+    there_before = {cell for cell in cells if cell.begun and settle(cell).state == DONE}
+    for cell in there_before:
+        load(cell.run.population, allow_imports)  # what can't be evaluated is refused now, and not after training
     record_study(study, resolved, folder)
     record_versions(folder, command)
-    cells = study.cells(folder)
     ended = train_all(cells, resolved, pool, jobs, retry)
     done = [cell for cell, state in ended if state.state == DONE]
     with Interrupts():
-        evaluate_cells(done, folder / "evaluation", study.evaluation, jobs)
+        trusted = {cell for cell in done if allow_imports or cell not in there_before}
+        evaluate_cells(done, folder / "evaluation", study.evaluation, jobs, imports=trusted)
     return ended

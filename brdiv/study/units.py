@@ -3,7 +3,7 @@
 import functools
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +11,7 @@ import torch
 
 from brdiv.errors import UserError
 from brdiv.games import Playable
+from brdiv.nets import Population
 from brdiv.runs import SavedPopulation, load_population
 from brdiv.study.cells import Cell
 from brdiv.study.plan import Measuring
@@ -49,6 +50,7 @@ class Source(NamedTuple):
     seed: int
     path: Path
     sha256: str
+    imports: bool = False  # whether what its file names may be imported
 
 
 class Unit(NamedTuple):
@@ -75,10 +77,13 @@ class Unit(NamedTuple):
         return torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))
 
 
-def units_of(cells: Sequence[Cell]) -> Iterator[Unit]:
-    """List what there is to measure of the finished cells of one game."""
-    found = [(cell, load(cell.run.population)) for cell in cells]
-    sources = [Source(c.method, c.seed, c.run.population, str(saved.about["sha256"])) for c, saved in found]
+def units_of(cells: Sequence[Cell], imports: Collection[Cell] = ()) -> Iterator[Unit]:
+    """List what there is to measure of the finished cells of one game.
+
+    What population files name is imported only for those among ``imports``.
+    """
+    found = [(cell, load(cell.run.population, cell in imports)) for cell in cells]
+    sources = [Source(c.method, c.seed, c.run.population, str(s.about["sha256"]), c in imports) for c, s in found]
     check_same_game(found)
     has_heuristics = bool(found) and found[0][1].game.heuristics() is not None
     for learner in sources:
@@ -104,15 +109,21 @@ def check_same_game(found: Sequence[tuple[Cell, SavedPopulation]]) -> None:
 
 
 @functools.lru_cache(maxsize=64)
-def load(path: Path) -> SavedPopulation:
-    """Load a population of the study's own."""
-    return load_population(path, allow_imports=True)
+def load(path: Path, imports: bool = False) -> SavedPopulation:
+    """Load a population once."""
+    return load_population(path, imports)
+
+
+def game_modules(units: Sequence[Unit]) -> set[str]:
+    """Tell which modules have the games of some units, all of them imported here by now."""
+    sources = {source for unit in units for source in (unit.learner, *unit.strangers)}
+    return {type(load(source.path, source.imports).game).__module__ for source in sources}
 
 
 def measure(unit: Unit, how: Measuring) -> Rows:
     """Play a unit: rows by the name of the file that they go to."""
     torch.set_num_threads(1)
-    population, game, _ = load(unit.learner.path)
+    population, game, _ = load(unit.learner.path, unit.learner.imports)
     generator = unit.generator(how)
     if unit.scenario == ITSELF:
         return measure_itself(unit, how, generator)
@@ -122,7 +133,7 @@ def measure(unit: Unit, how: Measuring) -> Rows:
         who = [(HEURISTICS, "", name) for name in strangers.names]
         episodes = how.episodes
     else:
-        parts = [LearnedPolicies(load(each.path).population) for each in unit.strangers]
+        parts = [LearnedPolicies(load(each.path, each.imports).population) for each in unit.strangers]
         strangers, episodes = SeveralPolicies(parts), how.generated_episodes
         who = [
             (each.method, str(each.seed), str(team))
@@ -143,7 +154,7 @@ def measure(unit: Unit, how: Measuring) -> Rows:
 
 def measure_itself(unit: Unit, how: Measuring, generator: torch.Generator) -> Rows:
     """Play every pair of a population, and tell by which strategy each team wins."""
-    population, game, _ = load(unit.learner.path)
+    population, game, _ = load(unit.learner.path, unit.learner.imports)
     method, seed, episodes = unit.learner.method, unit.learner.seed, how.cross_play_episodes
     played = cross_play(game, *both_seats(population), episodes, generator)
     returns, lengths = played.returns.mean(-1).tolist(), played.lengths.float().mean(-1).tolist()
@@ -152,12 +163,14 @@ def measure_itself(unit: Unit, how: Measuring, generator: torch.Generator) -> Ro
         for i, (values, steps) in enumerate(zip(returns, lengths, strict=True), 1)
         for j, (value, length) in enumerate(zip(values, steps, strict=True), 1)
     ]
-    return {"cross_play": rows, "strategies": strategy_rows(unit, game, episodes, generator)}
+    return {"cross_play": rows, "strategies": strategy_rows(unit, population, game, episodes, generator)}
 
 
-def strategy_rows(unit: Unit, game: Playable, episodes: int, generator: torch.Generator) -> list[Row]:
+def strategy_rows(
+    unit: Unit, population: Population, game: Playable, episodes: int, generator: torch.Generator
+) -> list[Row]:
     """By which strategy each team wins; without a name where it mostly doesn't, no rows where games don't tell."""
-    teams = team_strategies(game, *both_seats(load(unit.learner.path).population), episodes, generator)
+    teams = team_strategies(game, *both_seats(population), episodes, generator)
     start = (unit.learner.method, unit.learner.seed)
     return [
         (*start, number, "" if team is None else team.name, "" if team is None else f"{team.share:.6g}")

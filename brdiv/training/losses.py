@@ -17,5 +17,5 @@ def actor_loss(log_prob: Tensor, advantage: Tensor) -> Tensor:
 
 
 def entropy(log_probs: Tensor) -> Tensor:
-    """Mean over samples of the two seats' summed policy entropy; ``log_probs [..., 2, A]``."""
-    return -(log_probs.exp() * log_probs).sum((-2, -1)).mean()
+    """Entropy ``[...]`` of policies over A actions; ``log_probs [..., A]``."""
+    return -(log_probs.exp() * log_probs).sum(-1)

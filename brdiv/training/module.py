@@ -137,12 +137,12 @@ class TeammateGenerator(CountedModule):
         advantage = self.objective.slope(ids) * (actor_return - value.detach())
         log_probs = self.population(observation, ids).log_softmax(-1)
         log_prob = log_probs.gather(-1, action.unsqueeze(-1)).squeeze(-1)
-        summed_entropy = entropy(log_probs)
-        self.summed_entropy = summed_entropy.detach()
+        entropies = entropy(log_probs)
+        self.summed_entropy = entropies.detach().sum(-1).mean()
         return {
             "actor": self.actor_weight * actor_loss(log_prob, advantage),
             "critic": self.critic_weight * critic_loss(value, critic_target),
-            "entropy": -entropy_weight * summed_entropy,
+            "entropy": -(self.objective.entropy_weight(entropy_weight, ids) * entropies).sum(-1).mean(),
             **self.objective.auxiliary(rollout, self.population),
         }
 

@@ -4,10 +4,11 @@ import signal
 import pytest
 import torch
 from brdiv.callbacks import Checkpoints
+from brdiv.callbacks.signals import StopRequests
 
 from brdiv.commands import main
 from brdiv.training import TeammateGenerator
-from tests.runs.test_resume import UPDATE, assert_same_population, resume, whole_run
+from tests.runs.killed_runs import UPDATE, assert_same_population, resume, whole_run
 from tests.small_runs import train
 
 
@@ -43,6 +44,31 @@ def test_asked_to_stop_it_saves_itself_and_says_how_to_resume(signum, tmp_path, 
     assert names(tmp_path / "run")[-1] == f"step_{3 * UPDATE:012}.ckpt"
     resume(tmp_path / "run")
     assert_same_population(whole, tmp_path / "run")
+
+
+def test_a_signal_that_comes_just_before_the_run_listens_is_heard(tmp_path, monkeypatch, capsys):
+    """Lightning listens to SIGTERM by then, and would end as if all was done."""
+    listen = StopRequests.listen
+
+    def late(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        listen(self)
+
+    monkeypatch.setattr(StopRequests, "listen", late)
+    with pytest.raises(SystemExit) as stop:
+        whole_run(tmp_path / "run")
+    assert stop.value.code == 128 + signal.SIGTERM
+    assert "resume with  brdiv fit --config" in capsys.readouterr().err
+    assert names(tmp_path / "run")[-1] == f"step_{UPDATE:012}.ckpt"
+
+
+def test_a_signal_that_only_lightning_hears_is_no_success(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(StopRequests, "listen", lambda self: os.kill(os.getpid(), signal.SIGTERM))
+    monkeypatch.setattr(StopRequests, "ask", lambda self, signum: None)
+    with pytest.raises(SystemExit) as stop:
+        whole_run(tmp_path / "run")
+    assert stop.value.code == 128 + signal.SIGTERM
+    assert "stopped by SIGTERM" in capsys.readouterr().err
 
 
 def test_a_run_cut_short_by_the_trainer_can_be_resumed(tmp_path):

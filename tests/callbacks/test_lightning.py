@@ -12,6 +12,7 @@ from lightning import Callback
 from brdiv.commands import main
 from brdiv.runs import load_population
 from brdiv.training import TeammateGenerator
+from tests.runs.killed_runs import assert_same_population, killed_after, resume, whole_run
 from tests.small_runs import train
 
 UPDATE = 16 * 8
@@ -39,6 +40,15 @@ def test_model_checkpoint_monitors_our_metrics(tmp_path):
     options += [f"--trainer.callbacks.dirpath={tmp_path}/own", "--cross_play.every", str(2 * UPDATE)]
     train(tmp_path / "run", *options, steps=8 * UPDATE)
     assert len(list((tmp_path / "own").glob("*.ckpt"))) == 1
+
+
+def test_a_run_that_another_callback_remembers_something_of_can_be_resumed(tmp_path):
+    options = ["--trainer.callbacks+=ModelCheckpoint", "--trainer.callbacks.monitor=cross_play/brdiv"]
+    options += ["--trainer.callbacks.every_n_train_steps=1", f"--trainer.callbacks.dirpath={tmp_path}/own"]
+    run = whole_run(tmp_path / "run", *options, "--cross_play.every", str(UPDATE), "--cross_play.episodes", "1")
+    again = killed_after(run, 4 * UPDATE, tmp_path / "again")
+    resume(again)
+    assert_same_population(run, again)
 
 
 def test_lightning_knows_losses_matrix_and_plastic(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ from brdiv.callbacks import TrainingReturns
 from lightning import Callback
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from tests.runs.test_resume import killed_after, resume, whole_run
+from tests.runs.killed_runs import killed_after, resume, whole_run
 from tests.small_runs import train
 
 UPDATE = 16 * 8

@@ -1,6 +1,3 @@
-import hashlib
-import json
-
 import pytest
 import torch
 
@@ -11,6 +8,7 @@ from brdiv.games import LBF, Reaching
 from brdiv.nets import Population
 from brdiv.runs import PopulationFileError, RunFolder, save_population
 from brdiv.study.many import claim_settings, train_seeds
+from tests.fuzzing.populations import say_otherwise
 from tests.small_runs import SMALL
 
 
@@ -115,15 +113,7 @@ def test_a_population_that_lay_in_the_folder_before_imports_nothing(tmp_path, mo
     path = save_population(
         tmp_path / "runs" / "seed0" / "population.safetensors", Population(2, 50, 5, [4]), Reaching()
     )
-    data = path.read_bytes()
-    size = int.from_bytes(data[:8], "little")
-    header = json.loads(data[8 : 8 + size])
-    about = json.loads(header["__metadata__"]["brdiv"])
-    about |= {"finished": True, "game": {"name": "X", "module": "planted_game", "settings": {}}}
-    told = json.dumps(about)
-    header["__metadata__"] = {"brdiv": told, "brdiv_sha256": hashlib.sha256(told.encode()).hexdigest()}
-    text = json.dumps(header).encode()
-    path.write_bytes(len(text).to_bytes(8, "little") + text + data[8 + size :])
+    say_otherwise(path, finished=True, game={"name": "X", "module": "planted_game", "settings": {}})
     last = RunFolder(path.parent).checkpoint(0)
     last.parent.mkdir()
     last.touch()

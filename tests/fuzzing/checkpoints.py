@@ -1,5 +1,6 @@
 """Hostile checkpoints."""
 
+import copy
 import io
 import pickle
 import random
@@ -12,6 +13,7 @@ from typing import Any
 
 import torch
 
+from tests.fuzzing import Accept
 from tests.fuzzing.mutations import mutate_bytes, mutate_value
 from tests.fuzzing.worker import Ended
 from tests.small_runs import train
@@ -66,19 +68,19 @@ class CheckpointFiles:
         """Resume from it."""
         return ["fit", "--config", str(self.config), "--run", str(self.folder), "--ckpt_path", str(self.path)]
 
-    def cases(self, luck: random.Random, number: int, hand_made: bool = True) -> Iterator[tuple[str, bool]]:
+    def cases(self, luck: random.Random, number: int) -> Iterator[tuple[str, Accept]]:
         """Write hand-made files, then mutated ones; what was mutated with care may be resumed from."""
-        for name, data in self.hand_made().items() if hand_made else ():
+        for name, data in self.hand_made().items():
             self.write(data)
-            yield name, False
+            yield name, Accept.NONE
         for _ in range(number):
             if luck.random() < 0.3:
                 self.write(mutate_bytes(self.data, luck, 4000))
-                yield "bytes", False
+                yield "bytes", Accept.UNCHANGED
             else:
                 changed, name = mutate_value(self.checkpoint, luck)
                 self.write(as_file(changed))
-                yield name, True
+                yield name, Accept.ANY
 
     def write(self, data: bytes) -> None:
         """Write a case into a folder that has nothing else."""
@@ -104,11 +106,13 @@ class CheckpointFiles:
             "code": other(env_steps=Bomb()),
             "a filler": other(env_steps=Filler()),
             "a compressed bomb": as_archive({"a/data.pkl": b"\x80\x02N.", "a/data/0": zeros}, zipfile.ZIP_DEFLATED),
+            "a whole one, compressed": compressed(self.data),
             "overlapping entries": overlapping(self.data),
             "a long pickle": as_archive({"a/data.pkl": b"\x80\x02" + b"]" * (8 << 20) + b".", "a/version": b"3\n"}),
             "deep lists": other(epoch=deep(200)),
             "a tensor larger than memory": other(env_steps=spread),
             "weights larger than memory": weights(lambda value: torch.zeros(1).expand(1 << 36)),
+            "memories larger than memory": other(callbacks=swollen(self.checkpoint["callbacks"])),
             "negative steps": other(env_steps=-1280),
             "steps that are true": other(env_steps=True),
             "steps of half an update": other(env_steps=2 * UPDATE + 1),
@@ -143,6 +147,22 @@ def laughs() -> dict:
     for _ in range(12):
         value = [value] * 10
     return {"game": value}
+
+
+def compressed(data: bytes) -> bytes:
+    """The same archive, its entries compressed."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return as_archive({name: archive.read(name) for name in archive.namelist()}, zipfile.ZIP_DEFLATED)
+
+
+def swollen(callbacks: dict) -> dict:
+    """What callbacks remember, with tensors of a single number that say they have two billion."""
+    callbacks = copy.deepcopy(callbacks)
+    for state in callbacks.values():
+        for rank in state.get("ranks", []):
+            tally = rank["tally"].flatten()[:1].view([1] * rank["tally"].dim())
+            rank["tally"] = tally.expand([1 << 31, *[-1] * (tally.dim() - 1)])
+    return callbacks
 
 
 def overlapping(data: bytes) -> bytes:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import yaml
 
+from tests.fuzzing import Accept
 from tests.fuzzing.mutations import mutate_bytes, mutate_value
 from tests.fuzzing.worker import Ended
 from tests.small_runs import train
@@ -37,23 +38,23 @@ class ConfigFiles:
         shutil.rmtree(self.run, ignore_errors=True)
         return ["fit", "--config", str(self.path), "--run", str(self.run)]
 
-    def cases(self, luck: random.Random, number: int, hand_made: bool = True) -> Iterator[tuple[str, bool]]:
-        """Write hand-made files, then mutated ones; any may be accepted that says something sensible."""
+    def cases(self, luck: random.Random, number: int) -> Iterator[tuple[str, Accept]]:
+        """Write hand-made files, then mutated ones; any of these may be accepted that says something sensible."""
         os.mkfifo(self.path)
-        yield "a pipe", True
+        yield "a pipe", Accept.NONE
         self.path.unlink()
-        for name, text in self.hand_made().items() if hand_made else ():
+        for name, text in self.hand_made().items():
             self.path.write_text(text)
-            yield name, True
+            yield name, Accept.NONE
         text = yaml.safe_dump(self.config).encode()
         for _ in range(number):
             if luck.random() < 0.2:
                 self.path.write_bytes(mutate_bytes(text, luck))
-                yield "bytes", True
+                yield "bytes", Accept.ANY
             else:
                 changed, name = mutate_value(self.config, luck)
                 self.path.write_text(yaml.safe_dump(changed))
-                yield name, True
+                yield name, Accept.ANY
 
     def hand_made(self) -> dict[str, str]:
         """Files that someone thought about."""
@@ -94,6 +95,19 @@ class ConfigFiles:
             "types larger than memory": other(model={"n_types": 10**6}),
             "entropy that is no number": other(model={"final_entropy_weight": float("nan")}),
             "negative entropy": other(model={"final_entropy_weight": -1.0}),
+            "a method without a number": other(
+                model={"objective": {"class_path": "BRDiv", "init_args": {"rise": None}}}
+            ),
+            "a method with an endless one": other(
+                model={"objective": {"class_path": "BRDiv", "init_args": {"patience": float("inf")}}}
+            ),
+            "episodes beyond all bounds": other(plastic={"episodes": 1e308}),
+            "episodes of 400 digits": other(plastic={"episodes": 10**400}),
+            "episodes larger than memory": other(cross_play={"episodes": 10**12}),
+            "a list where a name is": other(lr_scheduler=[0] * 1000),
+            "a size that is a list": other(data={"game": {"class_path": "LBF", "init_args": {"size": [0] * 1000}}}),
+            "fewer than no machines": other(trainer={"num_nodes": -(2**63)}),
+            "a limit beyond float32": other(trainer={"gradient_clip_val": 1e308}),
             "a callable": other(model={"objective": "os.system"}),
         }  # fmt: skip
 

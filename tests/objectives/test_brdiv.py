@@ -193,6 +193,18 @@ def test_what_teams_have_in_common_is_a_share_of_what_the_worse_one_earns():
     assert (slopes[0, 1] / slopes[0, 2]).item() == pytest.approx(1.5)
 
 
+def test_a_team_that_has_found_nothing_keeps_exploring():
+    objective = BRDiv(pressure=1.0, seeking_entropy=0.1)
+    ids = torch.tensor([[0, 1], [2, 3]])
+    assert objective.entropy_weight(0.02, ids) == 0.02
+    pressed(objective, [0.0, 0.25, 0.45, 1.0], progress=1.0)
+    assert objective.entropy_weight(0.02, ids).flatten().tolist() == pytest.approx([0.1, 0.05, 0.02, 0.02])
+    assert objective.entropy_weight(0.2, ids).unique().tolist() == pytest.approx([0.2])
+    plain = BRDiv(pressure=1.0)
+    pressed(plain, [0.0] * K, progress=1.0)
+    assert plain.entropy_weight(0.02, ids) == 0.02
+
+
 def test_without_a_pressure_windows_change_nothing(generator):
     objective = BRDiv()
     objective.build(Sizes(K, D, A, [4]))
@@ -213,6 +225,7 @@ def test_the_weight_that_a_pressure_amounts_to_is_shown():
     [
         {"pressure": -1.0},
         {"early_pressure": -0.1},
+        {"seeking_entropy": -0.1},
         {"rise": 1.5},
         {"patience": -1.0},
         {"full_return": 0.0},

@@ -1,54 +1,76 @@
+import errno
+import fcntl
+import multiprocessing
 import shutil
-import signal
-import subprocess
-import sys
+import time
+from pathlib import Path
 
 import pytest
 
 from brdiv.errors import UserError
 from brdiv.runs import RunFolder
-from brdiv.runs.lock import FolderGoneError, FolderInUseError, check_there, lock_folder, unlock_folder
-
-HOLD = """
-import sys
-from pathlib import Path
-from brdiv.runs.lock import lock_folder
-lock_folder(Path(sys.argv[1]))
-print("held", flush=True)
-sys.stdin.read()
-"""
-
-
-def another_owner(folder):
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout.readline() == "held\n"
-    return process
+from brdiv.runs.lock import (
+    HELD,
+    NAME,
+    FolderGoneError,
+    FolderInUseError,
+    check_there,
+    lock_folder,
+    unlock_all,
+    unlock_folder,
+)
+from tests.processes import forked
 
 
-def test_a_folder_has_one_owner_until_that_is_killed(tmp_path):
-    other = another_owner(tmp_path)
+def hold(folder, ready):
+    lock_folder(folder)
+    ready.set()
+    time.sleep(600)
+
+
+@pytest.fixture
+def other(tmp_path):
+    """Another process, which owns the folder."""
+    ready = multiprocessing.get_context("fork").Event()
+    process = forked(hold, tmp_path, ready)
+    assert ready.wait(60)
+    yield process
+    process.kill()
+    process.join()
+
+
+def test_a_folder_has_one_owner_until_that_is_killed(other, tmp_path):
     with pytest.raises(FolderInUseError, match=f"in use by another run .process {other.pid} on "):
         RunFolder(tmp_path).lock()
-    other.send_signal(signal.SIGKILL)
-    other.communicate()
+    other.kill()
+    other.join()
     RunFolder(tmp_path).lock()
     unlock_folder(tmp_path)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_run_that_is_refused_touches_nothing(tmp_path):
+def test_a_run_that_is_refused_touches_nothing(other, tmp_path):
     (tmp_path / "checkpoints").mkdir()
     (tmp_path / "checkpoints" / "step_000000000256.part").write_bytes(b"being written")
-    other = another_owner(tmp_path)
-    try:
-        with pytest.raises(FolderInUseError):
-            RunFolder(tmp_path).lock()
-        assert (tmp_path / "checkpoints" / "step_000000000256.part").exists()
-    finally:
-        other.kill()
-        other.communicate()
+    before = (tmp_path / NAME).read_text()
+    with pytest.raises(FolderInUseError):
+        RunFolder(tmp_path).lock()
+    assert (tmp_path / "checkpoints" / "step_000000000256.part").exists()
+    assert (tmp_path / NAME).read_text() == before
+
+
+def test_two_runs_never_share_a_wanted_folder(other, tmp_path):
+    with pytest.raises(UserError, match="in use"):
+        RunFolder.claim(tmp_path, tmp_path)
+
+
+def test_an_owner_may_lock_again_and_lets_go_once(tmp_path):
+    lock_folder(tmp_path)
+    lock_folder(tmp_path)
+    assert (tmp_path / NAME).exists()
+    unlock_folder(tmp_path)
+    assert not (tmp_path / NAME).exists()
+    unlock_folder(tmp_path)
 
 
 def test_what_a_kill_left_half_written_is_removed_by_the_next_owner(tmp_path):
@@ -65,8 +87,11 @@ def test_what_a_kill_left_half_written_is_removed_by_the_next_owner(tmp_path):
 
 
 @pytest.mark.parametrize("made_anew", [False, True])
-def test_a_folder_that_is_removed_or_replaced_is_told(made_anew, tmp_path):
-    folder = tmp_path / "run"
+@pytest.mark.parametrize("by_a_link", [False, True])
+def test_a_folder_that_is_removed_or_replaced_is_told(made_anew, by_a_link, tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "runs").symlink_to("disk")
+    folder = tmp_path / ("runs" if by_a_link else "disk") / "run"
     folder.mkdir()
     lock_folder(folder)
     check_there(folder)
@@ -78,11 +103,56 @@ def test_a_folder_that_is_removed_or_replaced_is_told(made_anew, tmp_path):
     unlock_folder(folder)
 
 
-def test_two_runs_never_share_a_wanted_folder(tmp_path):
-    other = another_owner(tmp_path)
-    try:
-        with pytest.raises(UserError, match="in use"):
-            RunFolder.claim(tmp_path, tmp_path)
-    finally:
-        other.kill()
-        other.communicate()
+def test_a_folder_that_nobody_locked_is_not_looked_at(tmp_path):
+    check_there(tmp_path / "nowhere")
+
+
+def test_a_lock_that_its_owner_removes_at_that_moment_is_made_anew(tmp_path, monkeypatch):
+    flock, taken = fcntl.flock, []
+
+    def late(file, how):
+        if not taken:
+            (tmp_path / NAME).unlink()
+        taken.append(file)
+        flock(file, how)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    lock_folder(tmp_path)
+    assert len(taken) == 2
+    assert (tmp_path / NAME).read_text().startswith("process ")
+    unlock_folder(tmp_path)
+
+
+def test_a_lock_of_somebody_else_is_not_removed(tmp_path):
+    lock_folder(tmp_path)
+    (tmp_path / NAME).unlink()
+    (tmp_path / NAME).write_text("process 1 on another machine")
+    unlock_folder(tmp_path)
+    assert (tmp_path / NAME).read_text() == "process 1 on another machine"
+
+
+def test_a_file_system_without_locks_is_used_without_one(tmp_path, monkeypatch):
+    def unable(file, how):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", unable)
+    lock_folder(tmp_path)
+    assert not HELD
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_takes_no_files_is_refused_in_one_line():
+    with pytest.raises(UserError, match="run folder /proc/self can't be written to: "):
+        lock_folder(Path("/proc/self"))
+
+
+def test_at_the_end_empty_folders_go_and_others_stay(tmp_path):
+    empty, used = tmp_path / "empty", tmp_path / "used"
+    for folder in (empty, used):
+        folder.mkdir()
+        lock_folder(folder)
+    (used / "config.yaml").touch()
+    unlock_all()
+    assert not empty.exists()
+    assert [path.name for path in used.iterdir()] == ["config.yaml"]
+    assert not HELD

@@ -209,6 +209,12 @@ def test_what_a_file_says_of_itself_is_read_without_building_its_game(path):
         read_about(path)
 
 
+def test_numbers_that_no_file_can_hold_are_refused_before_it_is_written(tmp_path):
+    with pytest.raises(PopulationFileError, match="can't be described"):
+        save_population(tmp_path / "p.safetensors", Population(2, 50, 5, [4]), Reaching(), {"x": float("inf")})
+    assert not list(tmp_path.iterdir())
+
+
 class OwnReaching(Reaching):
     """A game that someone brought."""
 

@@ -1,8 +1,6 @@
 """A run that resumes from a checkpoint ends where it would have ended had it never stopped."""
 
 import csv
-import io
-import pickle
 import shutil
 
 import pytest
@@ -15,39 +13,21 @@ from brdiv.commands import main
 from brdiv.games import Reaching
 from brdiv.nets import Population
 from brdiv.rollouts import Pairing, collect
-from brdiv.runs import load_population
+from brdiv.runs import RunFolder, load_population
+from brdiv.runs.unpack import unpack
 from brdiv.training import TeammateGenerator
+from tests.runs.killed_runs import (
+    UPDATE,
+    assert_same_population,
+    killed_after,
+    resume,
+    whole_run,
+    with_other_rank,
+)
 from tests.small_runs import train
 
 METHODS = ["brdiv", *sorted(path.stem for path in shipped_configs().values() if path.parent.name == "methods")]
 GAMES = ["reaching", "lbf", "cooking"]
-UPDATE = 16 * 8
-
-
-def killed_after(run, step, folder):
-    """A copy of a run as a kill would have left it: checkpoints up to ``step``, logs beyond it."""
-    shutil.copytree(run, folder)
-    (folder / "population.safetensors").unlink()
-    for path in (folder / "checkpoints").glob("step_*.ckpt"):
-        if int(path.stem.removeprefix("step_")) > step:
-            path.unlink()
-    return folder
-
-
-def resume(folder):
-    main(["fit", "--config", str(folder / "config.yaml"), "--run", str(folder), "--ckpt_path", "last"])
-
-
-def whole_run(folder, *arguments, updates=6, **kwargs):
-    options = ["--checkpoints.every", str(2 * UPDATE), "--checkpoints.keep", "99", *arguments]
-    return train(folder, *options, steps=UPDATE * updates, **kwargs)
-
-
-def assert_same_population(first, second):
-    ours, theirs = (load_file(run / "population.safetensors") for run in (first, second))
-    assert ours.keys() == theirs.keys()
-    for name, weights in ours.items():
-        assert torch.equal(weights, theirs[name]), name
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -88,28 +68,6 @@ def test_logs_have_every_step_once(tmp_path):
     assert len(ours["loss/actor"]) == 6
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda data: data + b"768,1,1,0.",
-        lambda data: data + b"\x00\xff\xfe" * 50,
-        lambda data: data + b'"768,1,1\n',
-        lambda data: data + b"later,1,1,0.5,3,2\n",
-        lambda data: b"",
-        lambda data: b"\xff" + data,
-    ],
-    ids=["cut", "binary", "quote", "no number", "empty", "header flipped"],
-)
-def test_a_damaged_table_does_not_keep_a_run_from_resuming(damage, tmp_path):
-    options = ["--cross_play.every", str(20 * UPDATE), "--cross_play.episodes", "2"]
-    run = whole_run(tmp_path / "whole", *options, updates=41)  # so that the first matrix comes after the third update
-    table = (run / "cross_play.csv").read_bytes()
-    again = killed_after(run, 2 * UPDATE, tmp_path / "killed")
-    (again / "cross_play.csv").write_bytes(damage(table))
-    resume(again)
-    assert (again / "cross_play.csv").read_bytes() == table
-
-
 def complaint(capsys, *arguments):
     capsys.readouterr()
     with pytest.raises(SystemExit) as stop:
@@ -133,13 +91,27 @@ def test_missing_checkpoints_are_named(tmp_path, capsys):
     assert "holds no checkpoint" in complaint(capsys, "--ckpt_path", "last", "--run", str(tmp_path))
 
 
-def test_a_damaged_newest_checkpoint_is_passed_over(tmp_path):
-    run = whole_run(tmp_path / "whole")
-    again = killed_after(run, 4 * UPDATE, tmp_path / "killed")
-    newest = sorted((again / "checkpoints").glob("step_*"))[-1]
-    newest.write_bytes(newest.read_bytes()[:1000])
-    resume(again)
-    assert_same_population(run, again)
+def test_a_checkpoint_is_read_once(finished_run, tmp_path, monkeypatch):
+    read = []
+    monkeypatch.setattr("brdiv.runs.resume.unpack", lambda path: read.append(path) or unpack(path))
+    run = killed_after(finished_run, 2 * UPDATE, tmp_path / "killed")
+    resume(run)
+    assert read == [run / "checkpoints" / "step_000000000256.ckpt"]
+
+
+def test_what_the_owner_before_wrote_last_is_what_counts(finished_run, tmp_path, monkeypatch):
+    """A second resume that comes just as the first one ends goes on from where that was."""
+    run = killed_after(finished_run, 2 * UPDATE, tmp_path / "killed")
+    lock = RunFolder.lock
+
+    def wait_for_the_owner(folder):
+        shutil.copy(finished_run / "checkpoints" / "step_000000000512.ckpt", folder.checkpoints)
+        lock(folder)
+
+    monkeypatch.setattr(RunFolder, "lock", wait_for_the_owner)
+    with pytest.raises(SystemExit):
+        resume(run)  # which was the last there is to do
+    assert not (run / "population.safetensors").exists()
 
 
 def test_a_run_that_ends_before_its_last_picture_is_drawn_can_still_be_finished(tmp_path, monkeypatch):
@@ -173,98 +145,10 @@ def test_a_run_without_a_folder_name_is_found_by_what_it_trains(tmp_path, monkey
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["reaching-brdiv-seed0"]
 
 
-class Bomb:
-    def __reduce__(self):
-        return (exec, ("raise SystemExit('code was executed')",))
-
-
-def flip(data, place):
-    return data[:place] + bytes([data[place] ^ 0xFF]) + data[place + 1 :]
-
-
-def repacked(**changes):
-    """A checkpoint with some entries replaced, or removed where None."""
-
-    def change(data):
-        checkpoint = torch.load(io.BytesIO(data), weights_only=True)
-        checkpoint.update(changes)
-        checkpoint = {name: value for name, value in checkpoint.items() if value is not None}
-        file = io.BytesIO()
-        torch.save(checkpoint, file)
-        return file.getvalue()
-
-    return change
-
-
-def as_pickle(value):
-    file = io.BytesIO()
-    torch.save(value, file)
-    return file.getvalue()
-
-
-def with_other_rank(change):
-    """A checkpoint that tells otherwise where its one process stood."""
-
-    def damage(data):
-        checkpoint = torch.load(io.BytesIO(data), weights_only=True)
-        (stream,) = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"]
-        (rank,) = stream["ranks"]
-        change(rank)
-        return as_pickle(checkpoint)
-
-    return damage
-
-
-def with_other_play(change):
-    """A checkpoint whose environments are told of in other words."""
-    return with_other_rank(lambda rank: change(rank["play"]))
-
-
 def left_by_a_gpu(rank):
     """What a GPU's generators would have left: their states have 16 bytes."""
     rank["device"] = "cuda"
     rank["actions"] = rank["play"]["draws"]["generator"] = torch.zeros(16, dtype=torch.uint8)
-
-
-DAMAGE = {
-    "another version": with_other_play(lambda play: play.update(format=play["format"] + 1)),
-    "no version": with_other_play(lambda play: play.pop("format")),
-    "empty": lambda data: b"",
-    "truncated": lambda data: data[: len(data) // 2],
-    "cut by a byte": lambda data: data[:-1],
-    "header flipped": lambda data: flip(data, 0),
-    "directory flipped": lambda data: flip(data, len(data) - 30),
-    "weights flipped": lambda data: flip(data, len(data) // 2),
-    "text": lambda data: b"hello, world" * 40,
-    "pickle bomb": lambda data: pickle.dumps(Bomb()),
-    "bomb in a checkpoint": lambda data: as_pickle({"env_steps": Bomb(), "state_dict": {}}),
-    "a list": lambda data: as_pickle([1, 2, 3]),
-    "weights alone": lambda data: as_pickle({"weight": torch.zeros(3)}),
-    "no optimiser": repacked(optimizer_states=None),
-    "no weights": repacked(state_dict={}),
-    "wrong type": repacked(state_dict="hello"),
-    "steps that are no number": repacked(env_steps="many"),
-}
-
-
-@pytest.fixture(scope="module")
-def finished_run(tmp_path_factory):
-    return whole_run(tmp_path_factory.mktemp("damage") / "run", updates=4)
-
-
-@pytest.mark.parametrize("kind", DAMAGE)
-def test_a_damaged_checkpoint_gets_one_clear_line(kind, finished_run, tmp_path, capsys):
-    data = (finished_run / "checkpoints" / "step_000000000256.ckpt").read_bytes()
-    path = tmp_path / "run" / "checkpoints" / "step_000000000256.ckpt"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(DAMAGE[kind](data))
-    config = str(finished_run / "config.yaml")
-    with pytest.raises(SystemExit) as stop:
-        main(["fit", "--config", config, "--run", str(tmp_path / "run"), "--ckpt_path", str(path)])
-    assert stop.value.code == 2
-    (line,) = capsys.readouterr().err.strip().splitlines()
-    assert str(path) in line
-    assert "Traceback" not in line
 
 
 def test_a_checkpoint_of_another_game_is_refused(tmp_path, capsys):

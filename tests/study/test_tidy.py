@@ -1,3 +1,5 @@
+import importlib
+
 import pytest
 
 from brdiv.games import Reaching
@@ -14,9 +16,9 @@ HOW = Measuring(episodes=2, generated_episodes=2, cross_play_episodes=2)
 TABLES = ("cross_play.csv", "episodes.csv", "strategies.csv")
 
 
-def make(cell):
+def make(cell, game=None):
     """A finished population, different every time."""
-    game = Reaching()
+    game = game or Reaching()
     save_population(cell.run.population, Population(2, game.observation_size, game.n_actions, [4]), game)
     load.cache_clear()  # a study's own process never sees a population change
 
@@ -107,7 +109,14 @@ def test_other_episodes_are_another_measurement(cells, tmp_path, measured):
     assert len(measured) == 16
 
 
-def test_several_processes_measure_what_one_does(cells, tmp_path):
+OWN_GAME = "from brdiv.games import Reaching\nclass Own(Reaching): pass\n"
+
+
+def test_several_processes_measure_what_one_does_and_know_the_games_that_it_knows(cells, tmp_path, monkeypatch):
+    (tmp_path / "game_of_their_own.py").write_text(OWN_GAME)
+    monkeypatch.syspath_prepend(tmp_path)
+    for cell in cells[::2]:
+        make(cell, importlib.import_module("game_of_their_own").Own())
     alone = evaluate(cells[::2], tmp_path / "alone")
     evaluate_cells(cells[::2], tmp_path / "both", HOW, jobs=2, say=lambda text: None)
     assert {name: (tmp_path / "both/reaching" / name).read_bytes() for name in TABLES} == alone

@@ -21,7 +21,7 @@ from brdiv.training import TeammateGenerator
 from brdiv.training.ranks import gather
 from tests.objectives.rollouts import random_rollout
 from tests.processes import alive, children, wait_for_a_checkpoint
-from tests.runs.test_resume import assert_same_population, killed_after
+from tests.runs.killed_runs import assert_same_population, killed_after
 
 ROWS = 64  # of both processes together
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from brdiv.training import TeammateGenerator
-from tests.runs.test_resume import UPDATE, whole_run
+from tests.runs.killed_runs import UPDATE, whole_run
 
 
 def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_good_checkpoint(tmp_path, monkeypatch, capsys):

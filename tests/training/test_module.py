@@ -61,6 +61,22 @@ def test_windows_from_elsewhere_train_it_too(generator):
     assert not torch.equal(before, module.population.layers[0].weight)
 
 
+class HalfCurious(BRDiv):
+    """Only team 0's entropy is worth something."""
+
+    def entropy_weight(self, weight, ids):
+        return weight * (ids == 0)
+
+
+def test_an_objective_may_weigh_the_entropy_of_each_team(generator):
+    module = TeammateGenerator(6, 5, HalfCurious(), n_types=3, hidden=[8])
+    rollout = random_rollout(generator, 3)
+    log_probs = module.population(rollout["agents", "observation"], rollout["ids"]).log_softmax(-1)
+    entropies = -(log_probs.exp() * log_probs).sum(-1)
+    expected = -0.5 * sum(float(entropies[..., seat][rollout["ids"][..., seat] == 0].sum()) for seat in (0, 1))
+    assert float(module.losses(rollout, 0.5)["entropy"]) == pytest.approx(expected / rollout.numel(), rel=1e-4)
+
+
 def test_the_target_critic_follows_the_critic():
     module = TeammateGenerator(50, 5, BRDiv(), hidden=[16], learning_rate=0.1, tau=0.25)
     before = module.target_critic.layers[0].weight.clone()
@@ -90,7 +106,8 @@ def test_the_entropy_weight_moves_over_the_run(monkeypatch):
 @pytest.mark.parametrize(("gain", "least", "most"), [(0.01, 0.999, 1.0), (50.0, 0.0, 0.5)])
 def test_the_entropy_of_a_policy_is_logged_even_where_it_weighs_nothing(gain, least, most, tmp_path):
     """Five actions: a policy that has learned nothing yet chooses evenly among them, one with habits does not."""
-    run = train(tmp_path / "run", "--model.entropy_weight", "0", "--model.policy_gain", str(gain), steps=128)
+    nothing = ("--model.entropy_weight", "0", "--model.objective.init_args.seeking_entropy", "0")
+    run = train(tmp_path / "run", *nothing, "--model.policy_gain", str(gain), steps=128)
     events = EventAccumulator(str(run)).Reload()
     (logged,) = [event.value for event in events.Scalars("policy/entropy")]
     assert least * math.log(5) < logged <= most * math.log(5) + 1e-6

@@ -31,7 +31,7 @@ from brdiv.commands.line.settings import (
 )
 from brdiv.errors import UserError
 from brdiv.runs import CheckpointFileError, RunFolder, find_checkpoint, is_first_process
-from brdiv.runs.resume import check_fits, check_made_with, check_stream, folder_to_resume
+from brdiv.runs.resume import check_fits, check_made_with, check_stream, checkpoints_to_resume
 from brdiv.text import plain
 from brdiv.training import CountedModule, RolloutData, StreamData, TeammateGenerator
 from brdiv.training.memory import LARGE, keep_freed_memory, largest_tensor
@@ -145,11 +145,12 @@ class TrainingCLI(LightningCLI):
         """Look for the checkpoint and its folder, and check it, before anything is built."""
         wanted = str(config.ckpt_path), config.run and Path(config.run), self.default_folder(config)
         try:
-            find_checkpoint(*wanted)  # what can't be resumed is left alone
-            folder = folder_to_resume(*wanted)
-            if folder is not None and is_first_process() and not config.trainer.fast_dev_run:
+            seen = checkpoints_to_resume(*wanted)
+            path, folder, self.resumed = find_checkpoint(*wanted)  # first: what can't be resumed is left alone
+            if is_first_process() and not config.trainer.fast_dev_run:
                 folder.lock()
-            path, folder, self.resumed = find_checkpoint(*wanted)
+                if checkpoints_to_resume(*wanted) != seen:  # the owner before wrote another meanwhile
+                    path, folder, self.resumed = find_checkpoint(*wanted)
         except CheckpointFileError as error:
             raise UserError(f"ckpt_path: {error}") from None
         config.ckpt_path, config.run, config.weights_only = str(path), str(folder), True
@@ -173,7 +174,7 @@ class TrainingCLI(LightningCLI):
             built.progress.disable()
         config = self.config.fit
         if config.trainer.fast_dev_run:
-            return super().instantiate_trainer(**kwargs)
+            return self.build_trainer(**kwargs)
         folder = self.claim_folder(config)
         kwargs["default_root_dir"] = folder.path
         if config.trainer.logger is None:
@@ -183,12 +184,19 @@ class TrainingCLI(LightningCLI):
                 folder.path.parent, name=folder.path.name, version="", default_hp_metric=False, **purge
             )
         try:
-            return super().instantiate_trainer(**kwargs)
-        except Exception as error:
+            return self.build_trainer(**kwargs)
+        except Exception:
             if self.resumed is None and is_first_process():
                 folder.give_up()
-            if isinstance(error, UserError | MisconfigurationException) or not isinstance(error, REFUSALS):
-                raise
+            raise
+
+    def build_trainer(self, **kwargs: Any) -> Any:
+        """Build the Trainer. What it does not like is a mistake in the settings."""
+        try:
+            return super().instantiate_trainer(**kwargs)
+        except (UserError, MisconfigurationException):
+            raise
+        except REFUSALS as error:
             raise UserError(f"trainer: {plain(' '.join(str(error).split()))}") from error
 
     def claim_folder(self, config: Any) -> RunFolder:
@@ -209,7 +217,10 @@ class TrainingCLI(LightningCLI):
         return default_folder(config)
 
     def before_fit(self) -> None:
-        """Refuse to resume a run that can't be, say what will be slow, and see to memory."""
+        """Refuse to resume a run that can't be, or to measure what can't be, say what will be slow, see to memory."""
+        built = self.config_init.fit
+        for measures in (built.cross_play, built.plastic):  # Lightning would ask them after it has begun a log
+            measures.check_room(self.model)
         if self.resumed is not None:
             self.check_resumed(self.resumed)
         if self.trainer.is_global_zero:

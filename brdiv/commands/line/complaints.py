@@ -6,6 +6,9 @@ from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from typing import Any
 
+from brdiv import text
+
+LONGEST_VALUE = 200  # signs of a value that are repeated to whoever gave it
 TYPES = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text"}
 LARGEST_EXPONENT = 18
 
@@ -59,14 +62,14 @@ def of_class(found: re.Match[str], options: Sequence[str]) -> str:
 
 def wrong_type(found: re.Match[str], options: Sequence[str]) -> str:
     """Say what a value must be."""
-    return f"{found[1]} is {found[3]}: it must be {TYPES[found[2]]}"
+    return f"{found[1]} is {text.plain(found[3], LONGEST_VALUE)}: it must be {TYPES[found[2]]}"
 
 
 def no_type(found: re.Match[str], options: Sequence[str]) -> str:
     """Say what a value may be that can be of several types."""
     types = re.sub(r"<class '([\w.]+)'>", r"\1", found[2]).replace("NoneType", "null")
     types = re.sub(r"\b(typing|collections\.abc|datetime)\.", "", types)
-    return f"{found[1]} is {found[3]}: it must be one of {types}"
+    return f"{found[1]} is {text.plain(found[3], LONGEST_VALUE)}: it must be one of {types}"
 
 
 def missing(found: re.Match[str], options: Sequence[str]) -> str:
@@ -80,6 +83,7 @@ Saying = Callable[[re.Match[str], Sequence[str]], str]
 SAYINGS: list[tuple[str, Saying]] = [
     (r"^unrecognized arguments: (--\S+).*", unknown_option),
     (r"Parser key \"([\w.]+)\": (?:.*: )?(--|)(\w+)((?:: no such setting| is missing).*)", of_class),
+    (r"Parser key \"([\w.]+)\": ()([a-z]\w*)( is .*: it must be .*)", of_class),
     (r"Group '([\w.]+)' does not accept option '([\w.]+)'", unknown_key),
     (r"Option '([\w.]+)' is not accepted", unknown_key),
     (r"Subcommand 'fit' does not accept option '([\w.]+)'", unknown_key),
@@ -102,7 +106,7 @@ def whole(value: Any) -> Any:
     (4000000, 4000000, '4.5', 'x', True)
     """
     if isinstance(value, float):
-        return int(value) if value.is_integer() else value
+        return int(value) if value.is_integer() and abs(value) < 10.0 ** (LARGEST_EXPONENT + 1) else value
     if not isinstance(value, str) or not re.search(r"\d[eE.]", value):
         return value
     try:

@@ -1,6 +1,7 @@
 """What a config may say, looked at before anything is built of it."""
 
 import inspect
+import pydoc
 import types
 from typing import Any, Union, get_args, get_origin
 
@@ -9,6 +10,8 @@ from jsonargparse import Namespace
 from brdiv.errors import UserError
 from brdiv.text import plain
 
+MOST_BITS = 63  # of a whole number, as torch has them
+LARGEST_CLIP = 1e38  # float32 has no number much larger
 LARGEST_SEED = 2**32 - 1  # numpy takes no larger one
 
 
@@ -18,9 +21,21 @@ def check_groups(config: Any, classes: dict[str, type]) -> None:
         group = config.get(name)
         if not isinstance(group, Namespace):
             raise UserError(f"{name} is {plain(group, 60)}: it must hold settings, each in a line of its own")
-        for key, parameter in inspect.signature(kind, eval_str=True).parameters.items():
-            if key in group and group[key] is None and not takes_none(parameter):
-                raise UserError(f"{name}.{key} is null: it must have a value")
+        check_settings(name, kind, group)
+
+
+def check_settings(name: str, kind: type, settings: Namespace) -> None:
+    """Refuse null where a value is needed, and numbers beyond all bounds, also in the settings of classes by name."""
+    for key, parameter in inspect.signature(kind, eval_str=True).parameters.items():
+        value = settings.get(key)
+        if key in settings and value is None and not takes_none(parameter):
+            raise UserError(f"{name}.{key} is null: it must have a value")
+        if isinstance(value, int) and value.bit_length() > MOST_BITS:
+            raise UserError(f"{name}.{key} is {plain(value, 40)}: that is too large a number")
+        if isinstance(value, Namespace) and isinstance(value.get("init_args"), Namespace):
+            named = pydoc.locate(value.class_path)
+            if isinstance(named, type):
+                check_settings(f"{name}.{key}", named, value.init_args)
 
 
 def takes_none(parameter: inspect.Parameter) -> bool:
@@ -42,3 +57,8 @@ def check_trainer(trainer: Any) -> None:
     every = trainer.get("log_every_n_steps")
     if every is not None and every < 1:
         raise UserError(f"trainer.log_every_n_steps is {every}: it must be at least 1")
+    clip = trainer.get("gradient_clip_val")
+    if clip is not None and not 0 <= clip <= LARGEST_CLIP:
+        raise UserError(
+            f"trainer.gradient_clip_val is {plain(clip, 40)}: it must be a number from 0 to {LARGEST_CLIP:g}"
+        )

@@ -15,6 +15,8 @@ from brdiv.runs.description import is_whole
 from brdiv.training import CountedModule, StreamData
 
 MOST_DRAWN = 32  # starts that an environment draws ahead
+ADAM = {"step", "exp_avg", "exp_avg_sq"}  # what it keeps of every parameter
+LARGEST = 1e30  # what an optimiser keeps is finite, and far from overflowing
 
 
 def rehearse(checkpoint: dict[str, Any], path: Path, trainer: Trainer, module: CountedModule, data: StreamData) -> None:
@@ -41,19 +43,16 @@ def agree(condition: bool) -> None:
 
 def check_loops(checkpoint: dict[str, Any], trainer: Trainer) -> None:
     """Lightning's progress: the counts that it keeps itself, and no others; batches as many as updates."""
-    updates = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"][0]["ranks"][0]["given"]
-    own = trainer.fit_loop.state_dict()
-    theirs = checkpoint["loops"]["fit_loop"]
+    own, theirs = trainer.fit_loop.state_dict(), checkpoint["loops"]["fit_loop"]
     agree(own.keys() == theirs.keys())
     for name, counts in own.items():
         if not name.endswith("state_dict"):
             check_counts(counts, theirs[name])
-    done = theirs["epoch_loop.batch_progress"]
-    # A checkpoint is written before Lightning counts the batch as completed, or after the last one.
-    agree(all(done[kind]["ready"] == updates for kind in ("total", "current")))
-    agree(all(updates - 1 <= done[kind]["completed"] <= updates for kind in ("total", "current")))
-    stepped = theirs["epoch_loop.state_dict"].get("_batches_that_stepped", 0)
-    agree(is_whole(stepped, 0, updates))
+    updates = theirs["state_dict"]["combined_loader"][0]["ranks"][0]["given"]
+    for done in (theirs["epoch_loop.batch_progress"][kind] for kind in ("total", "current")):
+        # A checkpoint is written before Lightning counts the batch as completed, or after the last one.
+        agree(done["ready"] == updates and updates - 1 <= done["completed"] <= updates)
+    agree(is_whole(theirs["epoch_loop.state_dict"].get("_batches_that_stepped", 0), 0, updates))
     agree(theirs["epoch_progress"]["current"]["completed"] in {0, 1})
 
 
@@ -63,35 +62,33 @@ def check_counts(own: Any, theirs: Any) -> None:
         agree(isinstance(theirs, dict) and own.keys() == theirs.keys())
         for name, inner in own.items():
             check_counts(inner, theirs[name])
-    elif isinstance(own, bool):
-        agree(isinstance(theirs, bool))
     else:
-        agree(is_whole(theirs))
+        agree(isinstance(theirs, bool) if isinstance(own, bool) else is_whole(theirs))
 
 
 def check_optimiser(checkpoint: dict[str, Any], module: CountedModule) -> None:
     """The same parameters in the same groups, with settings of the same kinds, and a state of each one's shape."""
     optimiser: Any = module.configure_optimizers()
     own, (theirs,) = optimiser.state_dict()["param_groups"], checkpoint["optimizer_states"]
-    agree(theirs.keys() == {"state", "param_groups"} and len(own) == len(theirs["param_groups"]))
+    agree(theirs.keys() == {"state", "param_groups"})
     for ours, saved in zip(own, theirs["param_groups"], strict=True):
-        agree(ours["params"] == saved["params"])
-        for name, value in saved.items():
-            agree(name not in ours or is_like(ours[name], value))
-        agree(ours.keys() <= saved.keys())
-    parameters = [parameter for group in optimiser.param_groups for parameter in group["params"]]
-    agree(set(theirs["state"]) <= set(range(len(parameters))))
+        agree(ours["params"] == saved["params"] and is_like(ours, {name: saved[name] for name in ours}))
+    parameters = dict(enumerate(parameter for group in optimiser.param_groups for parameter in group["params"]))
     for number, state in theirs["state"].items():
-        for value in state.values():
-            if isinstance(value, torch.Tensor):
-                agree(value.dim() == 0 or value.shape == parameters[number].shape)
-                agree(value.dtype == torch.float32 and bool(value.isfinite().all()) and float(value.min()) >= -1e30)
-            else:
-                agree(value is None or is_whole(value))
-        agree({"step", "exp_avg", "exp_avg_sq"} <= state.keys() or type(optimiser) is not torch.optim.Adam)
-        averages = [state[name] for name in ("exp_avg", "exp_avg_sq") if name in state]
-        agree(all(isinstance(each, torch.Tensor) and each.shape == parameters[number].shape for each in averages))
-        agree(all(bool((state[name] >= 0).all()) for name in ("step", "exp_avg_sq") if name in state))
+        agree(state.keys() >= ADAM or type(optimiser) is not torch.optim.Adam)
+        agree(all(is_estimate(name, value, parameters[number].shape) for name, value in state.items()))
+
+
+def is_estimate(name: str, value: Any, shape: torch.Size) -> bool:
+    """Whether a value is what an optimiser may keep of a parameter of some shape."""
+    if not isinstance(value, torch.Tensor):
+        return name not in ADAM and (value is None or is_whole(value))
+    least = 0.0 if name in {"step", "exp_avg_sq"} else -LARGEST
+    return (
+        value.dtype == torch.float32
+        and (value.shape == shape if name in ADAM - {"step"} else value.shape in {shape, torch.Size([])})
+        and bool(((value >= least) & (value <= LARGEST)).all())
+    )
 
 
 def check_play(checkpoint: dict[str, Any], module: CountedModule, data: StreamData) -> None:
@@ -143,7 +140,8 @@ def is_like(own: Any, theirs: Any) -> bool:
         alike = isinstance(theirs, torch.Tensor) and theirs.dtype == own.dtype and theirs.dim() == own.dim()
         return alike and not bool(theirs.isnan().any())
     if isinstance(own, dict):
-        return isinstance(theirs, dict) and own.keys() == theirs.keys() and all(is_like(own[k], theirs[k]) for k in own)
+        alike = isinstance(theirs, dict) and (not own or own.keys() == theirs.keys())
+        return alike and all(is_like(own[key], theirs[key]) for key in own)
     if isinstance(own, list | tuple):
         alike = isinstance(theirs, list | tuple) and bool(own) <= bool(theirs)
         return alike and all(is_like(own[0], inner) for inner in theirs if own)

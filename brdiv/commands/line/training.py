@@ -3,11 +3,13 @@
 import gc
 import logging
 import os
+import signal
 import sys
 import warnings
 from pathlib import Path
 
 from lightning.pytorch.cli import ArgsType
+from lightning.pytorch.utilities.exceptions import SIGTERMException
 
 from brdiv.benchmarks.training import TrainingParts
 from brdiv.callbacks import (
@@ -20,14 +22,13 @@ from brdiv.commands.line.settings import (
     with_shipped_configs,
 )
 from brdiv.errors import UserError
-from brdiv.parent import as_parent, end_with_parent
+from brdiv.parent import as_parent
 from brdiv.runs import RunFolder, is_first_process
 from brdiv.runs.lock import unlock_all
 
 
 def run_training(arguments: list[str], kind: type[TrainingCLI] = TrainingCLI) -> None:
     """Train as these arguments say."""
-    end_with_parent()
     os.environ.update(as_parent())  # for the processes that Lightning starts
     try:
         make_cli(kind, arguments)
@@ -39,6 +40,9 @@ def run_training(arguments: list[str], kind: type[TrainingCLI] = TrainingCLI) ->
             how = RunFolder.of_checkpoint(stop.path).how_to_resume(stop.path, stop.command)
             print(f"\n{stop}; saved as {stop.path}\n{how}", file=sys.stderr)
         sys.exit(128 + stop.signum)
+    except SIGTERMException:  # Lightning's, which would end as if all was done; nothing was learned by then
+        print("brdiv: stopped by SIGTERM before the first update", file=sys.stderr)
+        sys.exit(128 + signal.SIGTERM)
     except RuntimeError as error:
         if port_is_taken(error):
             raise UserError(
