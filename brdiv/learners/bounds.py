@@ -27,6 +27,7 @@ class Bound(NamedTuple):
     half_width: float  # of the 95 % interval of the mean, over episodes
     discounted_return: float
     mean_length: float
+    steps: int  # of training
 
 
 def heuristic_bounds(
@@ -43,7 +44,8 @@ def heuristic_bounds(
         returns = played.returns[0]
         spread = float(returns.std()) if episodes > 1 else 0.0
         discounted, length = float(played.discounted.mean()), float(played.lengths.float().mean())
-        yield Bound(name, float(returns.mean()), 1.96 * spread / math.sqrt(episodes), discounted, length)
+        half_width = 1.96 * spread / math.sqrt(episodes)
+        yield Bound(name, float(returns.mean()), half_width, discounted, length, steps)
 
 
 def train_response(

@@ -47,8 +47,8 @@ def test_games_without_heuristics_have_no_bounds(monkeypatch):
 
 def test_bounds_of_a_game_are_printed_and_written(tmp_path, capsys, monkeypatch):
     def found(game, steps, episodes, seed):
-        yield Bound("H1", 0.9, 0.01, 0.8, 5.0)
-        yield Bound("H2", 0.01, 0.0, 0.01, 50.0)
+        yield Bound("H1", 0.9, 0.01, 0.8, 5.0, steps)
+        yield Bound("H2", 0.01, 0.0, 0.01, 50.0, steps)
 
     monkeypatch.setattr("brdiv.learners.bounds.heuristic_bounds", found)
     bound_games(["Reaching"], None, 3, 0, 1, tmp_path)

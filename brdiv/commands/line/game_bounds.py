@@ -5,8 +5,8 @@ from pathlib import Path
 from brdiv.commands.line.checks import writing
 from brdiv.commands.line.cores import use_threads, warn_if_crowded
 
-STEPS = {"Reaching": 200_000, "LBF": 2_000_000, "Cooking": 4_000_000}
-"""Environment steps after which best responses hardly earn more."""
+STEPS = {"Reaching": 1_000_000, "LBF": 2_000_000, "Cooking": 4_000_000}
+"""Environment steps to train each best response for."""
 
 
 def bound_games(
