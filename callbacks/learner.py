@@ -62,10 +62,14 @@ class LearnerEvaluation(Callback):
 
     def on_train_start(self, trainer: Trainer, module: LearnerModule) -> None:
         """Count from the step of a resumed run."""
-        most = max(self.episodes, self.final_episodes)
-        check_room(3 * most * len(learner_data(trainer).found.names), f"evaluation with {most} episodes")
+        self.check_room(learner_data(trainer))
         self.times.start_from(module.env_steps)
         self.look_up(learner_data(trainer))
+
+    def check_room(self, data: LearnerData) -> None:
+        """Refuse to measure more than this machine can hold."""
+        most = max(self.episodes, self.final_episodes)
+        check_room(3 * most * len(data.found.names), f"evaluation with {most} episodes")
 
     def look_up(self, data: LearnerData) -> None:
         """Find the strangers to tune by, or refuse them."""

@@ -218,9 +218,7 @@ class TrainingCLI(LightningCLI):
 
     def before_fit(self) -> None:
         """Refuse to resume a run that can't be, or to measure what can't be, say what will be slow, see to memory."""
-        built = self.config_init.fit
-        for measures in (built.cross_play, built.plastic):  # Lightning would ask them after it has begun a log
-            measures.check_room(self.model)
+        self.check_measuring()  # Lightning would ask after it has begun a log
         if self.resumed is not None:
             self.check_resumed(self.resumed)
         if self.trainer.is_global_zero:
@@ -228,6 +226,12 @@ class TrainingCLI(LightningCLI):
             warn_if_crowded(self.threads)
         if self.largest_tensor() >= LARGE:
             keep_freed_memory()
+
+    def check_measuring(self) -> None:
+        """Refuse to measure more than this machine can hold."""
+        built = self.config_init.fit
+        for measures in (built.cross_play, built.plastic):
+            measures.check_room(self.model)
 
     def largest_tensor(self) -> int:
         """Bytes of the largest tensor of an update."""

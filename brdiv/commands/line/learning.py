@@ -85,6 +85,10 @@ class LearnerCLI(TrainingCLI):
         name = f"{game_name(config)}-{class_name(config.model.method)}-seed{config.seed_everything}"
         return Path("runs", name.lower())
 
+    def check_measuring(self) -> None:
+        """Refuse to measure more than this machine can hold."""
+        self.config_init.fit.evaluation.check_room(self.datamodule)
+
     def largest_tensor(self) -> int:
         """Bytes of the largest tensor of an update: what both seats see in a window."""
         return 4 * 2 * int(self.datamodule.steps_per_update) * int(self.datamodule.observation_size)
