@@ -227,9 +227,12 @@ class Critic(nn.Module):
 
     def forward(self, observation: Tensor, ids: Tensor) -> Tensor:
         """Value ``[...]`` of ``observation [..., 2, D]`` for the pair ``ids [..., 2]``."""
+        return self.values(self.inputs(observation, ids), ids).to(observation.dtype)
+
+    def inputs(self, observation: Tensor, ids: Tensor) -> Tensor:
+        """What the networks see, ``[..., I]``: both views and both ids."""
         one_hot = functional.embedding(ids, self.id_rows)
-        value = self.values(torch.cat([observation.flatten(-2), one_hot.flatten(-2)], -1), ids)
-        return value.to(observation.dtype)
+        return torch.cat([observation.flatten(-2), one_hot.flatten(-2)], -1)
 
     def values(self, x: Tensor, ids: Tensor) -> Tensor:
         """Value ``[...]`` of the networks' input ``x [..., I]`` for the pair ``ids [..., 2]``."""
@@ -270,8 +273,9 @@ def values_where(wanted: Tensor, critics: Sequence[Critic], observation: Tensor,
     where = wanted.flatten().nonzero().squeeze(-1)
     where = torch.cat([where, where[:1].expand(round_up(len(where)) - len(where))])
     observation, ids = (x.flatten(0, 1).index_select(0, where) for x in (observation, ids))
+    inputs = critics[0].inputs(observation, ids)
     values = observation.new_zeros(len(critics), wanted.numel())
-    values[:, where] = torch.stack([critic(observation, ids) for critic in critics])
+    values[:, where] = torch.stack([critic.values(inputs, ids).to(observation.dtype) for critic in critics])
     return values.view(-1, *wanted.shape)
 
 

@@ -37,6 +37,7 @@ ARROWS = {
     "pettingzoo": {"doors"},
     "stable_baselines3": {"doors"},
     "doors": {"games", "rollouts", "nets", "teamwork", "runs", "evaluation", "figures"},
+    "bounds": {"games", "rollouts", "nets", "training", "teamwork", "runs"},
     "learners": {"games", "rollouts", "nets", "recurrent", "teamwork", "runs", "training", "doors"},
     "benchmarks": {"games", "rollouts", "nets", "training", "figures", "doors", "teamwork", "learners"},
     "serve": {"games", "nets", "teamwork", "runs", "evaluation"},

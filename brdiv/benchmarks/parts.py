@@ -47,9 +47,10 @@ def time_parts(module: TeammateGenerator, data: RolloutData, repeats: int = 10, 
         nn.utils.clip_grad_value_(module.parameters(), 1.0)
         optimiser.step()
 
-    whole = best(lambda: next(windows))
-    policy = data.window * best(lambda: module.population.act(observation, ids, generator))
-    env = data.window * env_time(game, data.pairing.rows, best)
+    with module.products.playing():
+        whole = best(lambda: next(windows))
+        policy = data.window * best(lambda: module.population.act(observation, ids, generator))
+        env = data.window * env_time(game, data.pairing.rows, best)
     return Parts(policy, env, max(whole - policy - env, 0.0), best(learn), best(optimise))
 
 

@@ -24,7 +24,7 @@ from brdiv.benchmarks.parts import time_parts
 from brdiv.benchmarks.timing import timed
 from brdiv.errors import UserError
 from brdiv.training import RolloutData, TeammateGenerator
-from brdiv.training.products import multiplied
+from brdiv.training.products import USES, multiplied
 
 STRETCH = 20  # updates that are timed together
 
@@ -110,7 +110,7 @@ def measure_training(
             floors += clock.floors
             pauses.append(clock.share(run.data.steps_per_update))
         way = run.module.products.chosen or "blas"
-        with multiplied(way):
+        with multiplied(USES[way][0]):
             parts = time_parts(run.module, run.data)
     limit = run.data.steps_per_update * highest_rate() / operations_per_update(run.module, run.data)
     steps, pause = run.data.steps_per_update, min(pauses)

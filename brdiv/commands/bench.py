@@ -14,6 +14,7 @@ def bench(
     repeats: int = 3,
     rows: int = 4096,
     scaling: Path | None = None,
+    against: str | None = None,
     single: bool = False,
     vector: int = 0,
     learner: bool = False,
@@ -36,6 +37,7 @@ def bench(
         repeats: Number of repeats, of which the best counts.
         rows: Number of rows to step at once, without a config.
         scaling: Folder for tables and figures of how speed follows rows, K and threads, 20 updates each.
+        against: Python of another version's environment: both versions train in turn, on one thread and on all of them.
         single: Measure one run alone, and not several side by side, too.
         learner: Measure `brdiv learn`, not `brdiv fit`.
         vector: Number of environments of the vector environment to step, without a config; 0 for none.
@@ -51,8 +53,8 @@ def bench(
     if config is None:
         if fit_options:
             raise UserError(f"unrecognized arguments: {' '.join(fit_options)}")
-        if scaling:
-            raise UserError("scaling needs a config")
+        if scaling or against:
+            raise UserError(f"{'scaling' if scaling else 'against'} needs a config")
         if vector:
             bench_vector(vector, threads, repeats)
         else:
@@ -67,6 +69,11 @@ def bench(
         from brdiv.benchmarks.scaling import run_scaling
 
         run_scaling(passed_on, scaling)
+    elif against:
+        from brdiv.benchmarks.against import print_against
+        from brdiv.commands.line import turns
+
+        print_against(against, turns.__file__, passed_on, sorted({1, threads}), updates)
     else:
         if not single:
             bench_together(passed_on, updates)

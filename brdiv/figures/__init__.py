@@ -2,7 +2,7 @@
 
 from brdiv.figures.curves import belief_chart, recognition_chart, scaling_chart
 from brdiv.figures.episodes import caption, draw_frame, print_frames, save_gif, save_strip, small_gif
-from brdiv.figures.heatmaps import cross_play_heatmap, evaluation_heatmap
+from brdiv.figures.heatmaps import cross_play_heatmap, evaluation_heatmap, share_heatmap
 from brdiv.figures.image import as_image
 from brdiv.figures.palette import method_colours
 from brdiv.figures.phases import phase_chart
@@ -29,5 +29,6 @@ __all__ = [
     "save_gif",
     "save_strip",
     "scaling_chart",
+    "share_heatmap",
     "small_gif",
 ]

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from torch import Tensor
 
 from brdiv.figures.image import policy_name
@@ -33,6 +34,35 @@ def cross_play_heatmap(matrix: Tensor, title: str = "") -> Figure:
     # Above the whole figure: over the axes alone it would run into the colour bar.
     figure.suptitle(f"{for_figure(title)}\n{summary}" if title else summary, fontsize=8)
     figure.colorbar(image, ax=axes, label="mean return", shrink=0.85)
+    return figure
+
+
+def share_heatmap(matrix: Tensor, title: str = "", enough: float = 0.95) -> Figure:
+    """Draw how far one response serves two teams, shares ``[K, K]`` in the cells, framed from ``enough`` on.
+
+    The matrix is symmetric; on the diagonal is the response to one team alone. NaN, of teams that were not judged, is
+    left grey.
+    """
+    values = matrix.cpu().numpy()
+    n_types = len(values)
+    figure = Figure(figsize=(1.9 + 0.62 * n_types, 1.6 + 0.62 * n_types), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_facecolor("lightgrey")
+    image = axes.imshow(values, cmap="viridis", vmin=0.0, vmax=1.0)
+    for i, j in np.ndindex(values.shape):
+        if np.isnan(values[i, j]):
+            continue
+        ink = "white" if values[i, j] < 0.5 else "black"
+        axes.text(j, i, f"{values[i, j]:.2f}", ha="center", va="center", color=ink, fontsize=9)
+        if values[i, j] >= enough:
+            axes.add_patch(Rectangle((j - 0.46, i - 0.46), 0.92, 0.92, fill=False, edgecolor="tab:red", linewidth=1.5))
+    names = [policy_name(k + 1) for k in range(n_types)]
+    axes.set_xticks(range(n_types), names, fontsize=12)
+    axes.set_yticks(range(n_types), names, fontsize=12)
+    axes.set_xlabel("teammate")
+    axes.set_ylabel("teammate")
+    figure.suptitle("\n".join(for_figure(line) for line in title.splitlines()), fontsize=8)
+    figure.colorbar(image, ax=axes, label="smaller share of the own returns", shrink=0.85)
     return figure
 
 

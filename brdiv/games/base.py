@@ -36,6 +36,9 @@ class Playable(nn.Module, ABC):
     view_size: int = 0
     """How many plain numbers a seat's view has; 0 where there is no view, and so nothing to draw."""
 
+    response_steps: int = 300_000
+    """Environment steps in which a best response to teammates that don't learn is found."""
+
     most_rows: int = 16_384
     """How many rows are played at once when many episodes are measured."""
 

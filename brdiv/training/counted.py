@@ -1,5 +1,6 @@
 """What every module of ours that trains has in common: it counts environment steps, reports, and guards its numbers."""
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from lightning import LightningModule
@@ -27,6 +28,10 @@ class CountedModule(LightningModule):
     def made_with(self, data: StreamData) -> dict[str, Any]:
         """What must be the same when a run is resumed, in words that can be compared."""
         raise NotImplementedError
+
+    def playing(self) -> AbstractContextManager[None]:
+        """What holds while a window is played, and not while it is learned from."""
+        return nullcontext()
 
     def logs_now(self) -> bool:
         """Whether this update is one of those that are logged."""

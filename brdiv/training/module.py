@@ -4,6 +4,7 @@ import copy
 import itertools
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
@@ -48,8 +49,9 @@ class TeammateGenerator(CountedModule):
         entropy_weight: Weight of the policies' entropy at the start.
         final_entropy_weight: Weight of the policies' entropy at the end; the same as at the start if none is given.
         entropy_hold: Share of the run after which the entropy weight begins to move, in a line, to its final value.
-        products: Library that multiplies matrices on a CPU, blas or onednn. `auto` measures which is fastest at full
-            precision; to repeat a run bit for bit on another machine, name one.
+        products: Library that multiplies matrices on a CPU: blas, onednn, or both, blas to play and onednn to learn.
+            `auto` measures which is fastest at full precision; to repeat a run bit for bit on another machine, name
+            one.
 
     """
 
@@ -125,6 +127,10 @@ class TeammateGenerator(CountedModule):
         data = self.trainer.datamodule  # type: ignore[attr-defined]
         return (data.pairing.rows, data.window) if isinstance(data, RolloutData) else (ROWS, STEPS)
 
+    def playing(self) -> AbstractContextManager[None]:
+        """Play with the products that are chosen for it."""
+        return self.products.playing()
+
     def teardown(self, stage: str) -> None:
         """Leave torch as it was."""
         self.products.stop()
@@ -156,7 +162,8 @@ class TeammateGenerator(CountedModule):
             reward = reward + bonus
         terminated, truncated = after["terminated"].squeeze(-1), after["truncated"].squeeze(-1)
         observation, ids = after["agents", "observation"], rollout["ids"]
-        value = values_where(is_bootstrapped(truncated), (self.critic, self.target_critic), observation, ids)
+        with self.products.playing():  # because these products are small, too
+            value = values_where(is_bootstrapped(truncated), (self.critic, self.target_critic), observation, ids)
         actor_return, critic_target = n_step_returns(reward, value, terminated, truncated, gamma=self.gamma)
         return actor_return, critic_target
 

@@ -1,7 +1,8 @@
 """A sized stream of windows of play, and what every data module that streams them has in common."""
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import torch
@@ -26,10 +27,17 @@ class RolloutStream:
     policy of one update ago.
     """
 
-    def __init__(self, collector: RolloutCollector, length: int, shape: dict[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        collector: RolloutCollector,
+        length: int,
+        shape: dict[str, int] | None = None,
+        playing: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self.collector = collector
         self.length = length
         self.shape = shape or {}
+        self.playing = playing  # what holds while a window is played, and not while it is learned from
         self.given = 0
 
     def __len__(self) -> int:
@@ -39,7 +47,9 @@ class RolloutStream:
         windows = iter(self.collector)
         while self.given < self.length:
             self.given += 1
-            yield next(windows)
+            with self.playing():
+                window = next(windows)
+            yield window
 
     def state_dict(self) -> dict[str, Any]:
         """Where the streams of all ranks stand, for the rank that writes it down. Every rank must ask."""
@@ -130,7 +140,7 @@ class StreamData(LightningDataModule):
         if updates < 1:
             raise UserError(f"steps is {self.steps}: less than one update of {trainer.world_size} devices")
         self.collector = self.collect(module, module.device, seed)
-        return RolloutStream(self.collector, updates, self.stream_shape())
+        return RolloutStream(self.collector, updates, self.stream_shape(), module.playing)
 
     def teardown(self, stage: str) -> None:
         """Close the environments."""

@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from brdiv.commands import main
 from brdiv.commands.line.game_bounds import bound_games
 from brdiv.errors import UserError
 from brdiv.evaluation.bounds import bounds_of
@@ -56,6 +57,24 @@ def test_bounds_of_a_game_are_printed_and_written(tmp_path, capsys, monkeypatch)
     assert "H1   0.900 +- 0.010, 5.0 steps\n" in out
     assert "50.0 steps  nobody can play with it" in out
     assert bounds_of(Reaching(), tmp_path) == {"H1": 0.9, "H2": 0.01}
+
+
+def test_the_command_takes_games_or_populations_and_not_both(tmp_path, capsys, monkeypatch):
+    asked = []
+    monkeypatch.setattr("brdiv.commands.line.game_bounds.bound_games", lambda *given: asked.append(given))
+    main(["bounds", "Reaching", "LBF", "--steps", "32", "--out", str(tmp_path)])
+    assert asked == [(["Reaching", "LBF"], 32, 500, 0, 2, tmp_path)]
+    with pytest.raises(SystemExit):
+        main(["bounds", "Reaching", "runs/no-such-run"])
+    assert "not both at once" in capsys.readouterr().err
+
+
+def test_the_shipped_bounds_are_of_the_shipped_game():
+    """Nobody earns more than the corner that a teammate insists on pays."""
+    bounds = bounds_of(Reaching())
+    assert set(bounds) <= set(Reaching().heuristics().names)
+    assert bounds["H3"] == pytest.approx(1.0, abs=0.01)
+    assert bounds["H5"] == pytest.approx(0.75, abs=0.01)
 
 
 def test_an_unknown_game_has_no_bounds(tmp_path):

@@ -34,7 +34,7 @@ from brdiv.runs import CheckpointFileError, RunFolder, find_checkpoint, is_first
 from brdiv.runs.resume import check_fits, check_made_with, check_stream, checkpoints_to_resume
 from brdiv.text import plain
 from brdiv.training import CountedModule, RolloutData, StreamData, TeammateGenerator
-from brdiv.training.memory import LARGE, keep_freed_memory, largest_tensor
+from brdiv.training.memory import keep_freed_memory
 
 USAGE = "brdiv fit --config FILE [--config FILE ...] [--key value ...]"
 DESCRIPTION = """\
@@ -224,18 +224,13 @@ class TrainingCLI(LightningCLI):
         if self.trainer.is_global_zero:
             use_threads(self.config.fit.threads)
             warn_if_crowded(self.threads)
-        if self.largest_tensor() >= LARGE:
-            keep_freed_memory()
+        keep_freed_memory()
 
     def check_measuring(self) -> None:
         """Refuse to measure more than this machine can hold."""
         built = self.config_init.fit
         for measures in (built.cross_play, built.plastic):
             measures.check_room(self.model)
-
-    def largest_tensor(self) -> int:
-        """Bytes of the largest tensor of an update."""
-        return largest_tensor(self.model, self.datamodule)
 
     def check_resumed(self, resumed: dict[str, Any]) -> None:
         """Refuse to resume a run with a checkpoint that doesn't fit, or without steps left."""

@@ -4,9 +4,20 @@ from pathlib import Path
 
 from brdiv.commands.line.checks import writing
 from brdiv.commands.line.cores import use_threads, warn_if_crowded
+from brdiv.errors import UserError
 
 STEPS = {"Reaching": 1_000_000, "LBF": 2_000_000, "Cooking": 4_000_000}
 """Environment steps to train each best response for."""
+
+
+def are_games(names: list[str]) -> bool:
+    """Whether names are those of shipped games, and not of files."""
+    from brdiv.games import shipped_games
+
+    known = [name in shipped_games() and not Path(name).exists() for name in names]
+    if any(known) and not all(known):
+        raise UserError("name games or populations, not both at once")
+    return any(known)
 
 
 def bound_games(

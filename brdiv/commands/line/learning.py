@@ -89,10 +89,6 @@ class LearnerCLI(TrainingCLI):
         """Refuse to measure more than this machine can hold."""
         self.config_init.fit.evaluation.check_room(self.datamodule)
 
-    def largest_tensor(self) -> int:
-        """Bytes of the largest tensor of an update: what both seats see in a window."""
-        return 4 * 2 * int(self.datamodule.steps_per_update) * int(self.datamodule.observation_size)
-
     def after_fit(self) -> None:
         """Say where things are."""
         if self.trainer.is_global_zero and not self.config.fit.trainer.fast_dev_run:

@@ -1,0 +1,7 @@
+"""Whether the differences between teams are real: how many best responses a population needs."""
+
+from brdiv.bounds.cover import smallest_cover
+from brdiv.bounds.measure import ENOUGH, Bounds, Served, find_bounds
+from brdiv.bounds.training import Settings, train_responses
+
+__all__ = ["ENOUGH", "Bounds", "Served", "Settings", "find_bounds", "smallest_cover", "train_responses"]
