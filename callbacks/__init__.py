@@ -2,6 +2,7 @@
 
 from .checkpoint import CheckpointError, Checkpoints, RunStopped
 from .cross_play import CrossPlay
+from .learner import LearnerEvaluation, LearnerExport
 from .plastic import PlasticEvaluation
 from .population import PopulationExport
 from .progress import StepProgress
@@ -13,6 +14,8 @@ __all__ = [
     "CheckpointError",
     "Checkpoints",
     "CrossPlay",
+    "LearnerEvaluation",
+    "LearnerExport",
     "PlasticEvaluation",
     "PopulationExport",
     "RewardCheck",

@@ -15,13 +15,13 @@ from torch import distributed
 from brdiv.errors import UserError
 from brdiv.runs import RunFolder
 from brdiv.runs.lock import FolderGoneError, check_there
-from brdiv.training import TeammateGenerator, made_with
+from brdiv.training import CountedModule
 
 from .cross_play import CrossPlay
 from .every import EverySteps, check_least
 from .signals import StopRequests
 from .staging import StagedCheckpoints
-from .watched import data_of, folder_of
+from .watched import folder_of, stream_of
 
 UNPUBLISHED = ".part"
 CLOSING = "the run has learned all it will; what is left is to measure and write it"
@@ -30,10 +30,11 @@ CLOSING = "the run has learned all it will; what is left is to measure and write
 class RunStopped(Exception):
     """Someone asked the run to stop, and it has saved itself."""
 
-    def __init__(self, signum: int, path: Path | None) -> None:
+    def __init__(self, signum: int, path: Path | None, command: str = "fit") -> None:
         super().__init__(f"stopped by {signal.Signals(signum).name}")
         self.signum = signum
         self.path = path
+        self.command = command  # that resumes it
 
 
 class CheckpointError(UserError):
@@ -72,15 +73,15 @@ class Checkpoints(Checkpoint):
         """Remember it."""
         self.best = state_dict["best"]
 
-    def setup(self, trainer: Trainer, module: TeammateGenerator, stage: str) -> None:
+    def setup(self, trainer: Trainer, module: CountedModule, stage: str) -> None:
         """Have files written where they are to be: Lightning would fill the folder for temporary files first."""
         trainer.strategy.checkpoint_io = StagedCheckpoints()
 
-    def on_save_checkpoint(self, trainer: Trainer, module: TeammateGenerator, checkpoint: dict[str, Any]) -> None:
+    def on_save_checkpoint(self, trainer: Trainer, module: CountedModule, checkpoint: dict[str, Any]) -> None:
         """Say what the checkpoint is of, so that it can't be resumed as something else."""
-        checkpoint["made_with"] = made_with(module, data_of(trainer))
+        checkpoint["made_with"] = module.made_with(stream_of(trainer))
 
-    def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
+    def on_train_start(self, trainer: Trainer, module: CountedModule) -> None:
         """Start the clock, and listen to Ctrl-C, SIGTERM and SIGHUP: they stop the run after the update it is in."""
         self.saved_at = time.monotonic()
         self.newest = Path(trainer.ckpt_path) if trainer.ckpt_path else None
@@ -99,7 +100,7 @@ class Checkpoints(Checkpoint):
                 path.rename(path.with_suffix(".abandoned"))
 
     def on_train_batch_end(
-        self, trainer: Trainer, module: TeammateGenerator, outputs: object, batch: object, batch_idx: int
+        self, trainer: Trainer, module: CountedModule, outputs: object, batch: object, batch_idx: int
     ) -> None:
         """Save when it is time, when the population is better than ever, and when asked to stop."""
         if trainer.fast_dev_run:  # type: ignore[attr-defined]
@@ -122,7 +123,7 @@ class Checkpoints(Checkpoint):
             self.times.start_from(module.env_steps)
             self.prune(trainer, folder)
             if stop:
-                raise RunStopped(stop, path)
+                raise RunStopped(stop, path, module.command)
 
     def agree(self, trainer: Trainer, batch_idx: int) -> tuple[bool, int]:
         """Whether it is time by the clock, and which signal came: the same answer on all ranks, asked now and then."""
@@ -136,7 +137,7 @@ class Checkpoints(Checkpoint):
         by_clock_anywhere, stop = said.tolist()
         return bool(by_clock_anywhere), stop
 
-    def better_than_ever(self, trainer: Trainer, module: TeammateGenerator) -> float | None:
+    def better_than_ever(self, trainer: Trainer, module: CountedModule) -> float | None:
         """Give the BRDiv measured at this very step, if it is the highest so far."""
         for callback in trainer.callbacks:  # type: ignore[attr-defined]
             if isinstance(callback, CrossPlay) and callback.latest and callback.latest.step == module.env_steps:
@@ -185,17 +186,17 @@ class Checkpoints(Checkpoint):
             for old in list(folder.numbered_checkpoints().values())[: -self.keep]:
                 old.unlink()
 
-    def on_train_end(self, trainer: Trainer, module: TeammateGenerator) -> None:
+    def on_train_end(self, trainer: Trainer, module: CountedModule) -> None:
         """Let the last checkpoint count, and stop listening. All other callbacks have ended by now."""
         if self.last is not None:
             self.prune(trainer, RunFolder.of_checkpoint(self.publish(trainer, self.last)))
         self.requests.release()
 
-    def on_exception(self, trainer: Trainer, module: TeammateGenerator, exception: BaseException) -> None:
+    def on_exception(self, trainer: Trainer, module: CountedModule, exception: BaseException) -> None:
         """Stop listening, and note with whatever ended the run how it can be resumed."""
         self.requests.release()
         if self.newest is not None and not isinstance(exception, RunStopped | FolderGoneError):
-            how = RunFolder.of_checkpoint(self.newest).how_to_resume(self.newest)
+            how = RunFolder.of_checkpoint(self.newest).how_to_resume(self.newest, module.command)
             exception.add_note(f"the last good checkpoint is {self.newest}: {how}")
 
 

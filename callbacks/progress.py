@@ -7,10 +7,11 @@ from lightning.pytorch.callbacks import ProgressBar
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn
 
-from brdiv.training import TeammateGenerator
+from brdiv.training import CountedModule
 
 from .cross_play import CrossPlay
-from .watched import data_of
+from .learner import LearnerEvaluation
+from .watched import stream_of
 
 
 class StepProgress(ProgressBar):
@@ -38,7 +39,7 @@ class StepProgress(ProgressBar):
         """Stay silent."""
         self.enabled = False
 
-    def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
+    def on_train_start(self, trainer: Trainer, module: CountedModule) -> None:
         """Start the clock and, in a terminal, the bar."""
         self.began, self.first_step = time.perf_counter(), module.env_steps
         self.printed = self.began
@@ -50,7 +51,7 @@ class StepProgress(ProgressBar):
             self.bar.start()
             self.task = self.bar.add_task("", total=self.total(trainer))
 
-    def on_train_batch_end(self, trainer: Trainer, module: TeammateGenerator, *_: object) -> None:
+    def on_train_batch_end(self, trainer: Trainer, module: CountedModule, *_: object) -> None:
         """Move the bar ten times a second at most, or print a line when it is time."""
         now = time.perf_counter()
         if not self.enabled or now - self.printed < (0.1 if self.bar is not None else self.seconds):
@@ -58,13 +59,13 @@ class StepProgress(ProgressBar):
         self.printed = now
         self.show(trainer, module)
 
-    def on_train_end(self, trainer: Trainer, module: TeammateGenerator) -> None:
+    def on_train_end(self, trainer: Trainer, module: CountedModule) -> None:
         """Show the last state and release the terminal."""
         if self.enabled:
             self.show(trainer, module)
         self.stop()
 
-    def on_exception(self, trainer: Trainer, module: TeammateGenerator, exception: BaseException) -> None:
+    def on_exception(self, trainer: Trainer, module: CountedModule, exception: BaseException) -> None:
         """Release the terminal."""
         self.stop()
 
@@ -74,7 +75,7 @@ class StepProgress(ProgressBar):
             self.bar.stop()
             self.bar = None
 
-    def show(self, trainer: Trainer, module: TeammateGenerator) -> None:
+    def show(self, trainer: Trainer, module: CountedModule) -> None:
         """Draw or print the present state."""
         text = describe(module.env_steps, self.total(trainer), self.first_step, time.perf_counter() - self.began)
         measured = last_measured(trainer)
@@ -88,7 +89,7 @@ class StepProgress(ProgressBar):
     @staticmethod
     def total(trainer: Trainer) -> int:
         """Environment steps of the whole run."""
-        return data_of(trainer).planned_steps(trainer.world_size)
+        return stream_of(trainer).planned_steps(trainer.world_size)
 
 
 def describe(step: int, total: int, first_step: int, seconds: float) -> str:
@@ -105,10 +106,12 @@ def describe(step: int, total: int, first_step: int, seconds: float) -> str:
 
 
 def last_measured(trainer: Trainer) -> str:
-    """Say what teams earned, and pairs that mix them, when that was last measured; nothing before."""
+    """Say what teams earned, and pairs that mix them, or a learner, when last measured; nothing before."""
     for callback in trainer.callbacks:  # type: ignore[attr-defined]
         if isinstance(callback, CrossPlay) and callback.latest:
             return f"diagonal {callback.latest.diagonal:.3f}, off-diagonal {callback.latest.off_diagonal:.3f}"
+        if isinstance(callback, LearnerEvaluation) and callback.latest:
+            return callback.latest
     return ""
 
 

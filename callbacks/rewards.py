@@ -8,7 +8,7 @@ from lightning.pytorch.utilities import rank_zero_only
 from tensordict import TensorDictBase
 from torch import Tensor
 
-from brdiv.training import TeammateGenerator
+from brdiv.training import CountedModule
 
 from .every import check_least
 
@@ -32,13 +32,13 @@ class RewardCheck(Callback):
         self.over = after == 0
 
     @rank_zero_only
-    def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
+    def on_train_start(self, trainer: Trainer, module: CountedModule) -> None:
         """Count from the step of a resumed run."""
         self.first_step = module.env_steps
 
     @rank_zero_only
     def on_train_batch_end(
-        self, trainer: Trainer, module: TeammateGenerator, outputs: object, batch: TensorDictBase, batch_idx: int
+        self, trainer: Trainer, module: CountedModule, outputs: object, batch: TensorDictBase, batch_idx: int
     ) -> None:
         """Take in the rewards of a window ``[B, T]``."""
         if self.over:

@@ -5,7 +5,7 @@ import time
 from lightning import Callback, Trainer
 from lightning.pytorch.utilities import rank_zero_only
 
-from brdiv.training import TeammateGenerator
+from brdiv.training import CountedModule
 
 
 class Throughput(Callback):
@@ -15,13 +15,13 @@ class Throughput(Callback):
         self.since: tuple[float, int] | None = None
 
     @rank_zero_only
-    def on_train_start(self, trainer: Trainer, module: TeammateGenerator) -> None:
+    def on_train_start(self, trainer: Trainer, module: CountedModule) -> None:
         """Start the clock."""
         self.since = (time.perf_counter(), module.env_steps)
 
     @rank_zero_only
     def on_train_batch_end(
-        self, trainer: Trainer, module: TeammateGenerator, outputs: object, batch: object, batch_idx: int
+        self, trainer: Trainer, module: CountedModule, outputs: object, batch: object, batch_idx: int
     ) -> None:
         """Log with the losses."""
         if self.since is None or (batch_idx + 1) % trainer.log_every_n_steps:  # type: ignore[attr-defined]

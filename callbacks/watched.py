@@ -9,12 +9,19 @@ from matplotlib.figure import Figure
 from brdiv.figures import as_image
 from brdiv.runs import RunFolder
 from brdiv.runs.lock import check_there
-from brdiv.training import RolloutData, TeammateGenerator
+from brdiv.training import CountedModule, RolloutData, StreamData
+
+
+def stream_of(trainer: Trainer) -> StreamData:
+    """Return the data module that a run trains with, whatever it trains."""
+    data = trainer.datamodule  # type: ignore[attr-defined]
+    assert isinstance(data, StreamData), "these callbacks watch runs on StreamData"
+    return data
 
 
 def data_of(trainer: Trainer) -> RolloutData:
-    """Return the data module that a run trains with."""
-    data = trainer.datamodule  # type: ignore[attr-defined]
+    """Return the data module that a population trains with."""
+    data = stream_of(trainer)
     assert isinstance(data, RolloutData), "these callbacks watch runs on RolloutData"
     return data
 
@@ -28,7 +35,7 @@ def folder_of(trainer: Trainer) -> RunFolder | None:
     return folder
 
 
-def log_picture(trainer: Trainer, module: TeammateGenerator, name: str, figure: Figure) -> None:
+def log_picture(trainer: Trainer, module: CountedModule, name: str, figure: Figure) -> None:
     """Show a figure in TensorBoard, against environment steps, and let go of it.
 
     A figure is full of references in circles. Python would find them in the end, but only after tens of megabytes.

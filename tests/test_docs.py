@@ -14,8 +14,9 @@ from brdiv.commands.line.parser import call
 from brdiv.games import Reaching
 from brdiv.nets import Population
 from brdiv.rollouts import TwoPlayerEnv
-from brdiv.runs import load_population, save_population
+from brdiv.runs import load_learner, load_population, save_population
 from brdiv.training import TeammateGenerator
+from tests.learners.small import UPDATE, learn
 from tests.objectives.rollouts import random_rollout
 from tests.small_runs import train
 
@@ -105,6 +106,18 @@ def test_the_learner_in_contributing_plays_with_everyone(capsys):
     exec(example("Copycat()"), names)
     assert names["played"].returns.shape == (11, 64)
     assert "'H11'" in capsys.readouterr().out
+
+
+def test_the_trained_learner_in_contributing_trains(tmp_path, monkeypatch):
+    (tmp_path / "my_learners.py").write_text(example("class Foresight"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "my_learners", raising=False)
+    run = learn(tmp_path / "run", "--model.method", "my_learners.Foresight")
+    about = load_learner(run).about
+    assert about["method"] == {"name": "Foresight", "label": "Foresight", "settings": {"weight": 0.1}}
+    assert about["steps"] == 4 * UPDATE
+    checkpoint = torch.load(max((run / "checkpoints").glob("step_*")), weights_only=True)
+    assert "method.guess.weight" in checkpoint["state_dict"]
 
 
 def test_the_figure_in_contributing_is_drawn(tmp_path):

@@ -17,6 +17,7 @@ def bench(
     against: str | None = None,
     single: bool = False,
     vector: int = 0,
+    learner: bool = False,
     threads: int = 2,
     fit_options: list[str],
 ) -> None:
@@ -26,8 +27,9 @@ def bench(
 
     With a config: several runs of `brdiv fit` side by side, then one against the mathematics of its networks alone (the
     floor) and against what this machine can multiply at all (the limit); options that are not listed here go to `brdiv
-    fit`. Without one: how fast games step with random play; with --vector, how fast LBF's vector environment with a
-    teammate inside does, beside `lbforaging` in Stable-Baselines3's where both are installed.
+    fit`. With --learner, one run of `brdiv learn`, to which they go then. Without a config: how fast games step with
+    random play; with --vector, how fast LBF's vector environment with a teammate inside does, beside `lbforaging` in
+    Stable-Baselines3's where both are installed.
 
     Args:
         config: Config file, or several, of which later ones win.
@@ -37,6 +39,7 @@ def bench(
         scaling: Folder for tables and figures of how speed follows rows, K and threads, 20 updates each.
         against: Python of another version's environment: both versions train in turn, on one thread and on all of them.
         single: Measure one run alone, and not several side by side, too.
+        learner: Measure `brdiv learn`, not `brdiv fit`.
         vector: Number of environments of the vector environment to step, without a config; 0 for none.
         threads: Number of CPU threads that torch may use.
         fit_options: Further options of `brdiv fit`.
@@ -45,6 +48,8 @@ def bench(
     check_at_least(0, vector=vector)
     check_at_least(1, updates=updates, repeats=repeats, rows=rows, threads=threads)
     check_output_folder(scaling)
+    if learner and (config is None or scaling):
+        raise UserError("learner needs a config, learners/ppo say, and goes without scaling")
     if config is None:
         if fit_options:
             raise UserError(f"unrecognized arguments: {' '.join(fit_options)}")
@@ -58,7 +63,9 @@ def bench(
     if vector:
         raise UserError("vector is without a config: its networks are those of configs/lbf.yaml")
     passed_on = [part for name in config for part in ("--config", name)] + fit_options
-    if scaling:
+    if learner:
+        bench_learner([*passed_on, "--threads", str(threads)], updates, repeats)
+    elif scaling:
         from brdiv.benchmarks.scaling import run_scaling
 
         run_scaling(passed_on, scaling)
@@ -71,6 +78,16 @@ def bench(
         if not single:
             bench_together(passed_on, updates)
         bench_training([*passed_on, "--threads", str(threads)], updates, repeats)
+
+
+def bench_learner(options: list[str], updates: int, repeats: int) -> None:
+    """Print how fast `brdiv learn` with these options is."""
+    from functools import partial
+
+    from brdiv.benchmarks.learning import measure_learning, print_learning
+    from brdiv.commands.line.learning import build_learner
+
+    print_learning(measure_learning(partial(build_learner, options), updates, repeats))
 
 
 def bench_together(fit_options: list[str], updates: int) -> None:

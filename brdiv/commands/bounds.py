@@ -31,7 +31,8 @@ def bounds(
     difference is superficial.
 
     Args:
-        populations: Population files, run folders, or folders of runs.
+        populations: Population files, run folders, or folders of runs; or names of games, for a best response to each
+            of their heuristics: what is possible with it.
         steps: Environment steps to train every response for; what the game asks for if no number is given.
         episodes: Number of complete episodes to measure every response with each of its teams.
         gamma: Discount of the returns that are compared. 1 compares those of the cross-play matrix; below it, a
@@ -49,6 +50,12 @@ def bounds(
     if not 0 < gamma <= 1:
         raise UserError(f"gamma is {gamma:g}: it must lie above 0, and be at most 1")
     check_output_folder(out or Path())
+
+    from brdiv.commands.line.game_bounds import are_games, bound_games
+
+    if are_games(names := [str(path) for path in populations]):
+        bound_games(names, steps, episodes, seed, threads, out)
+        return
 
     import torch
     from rich.console import Console

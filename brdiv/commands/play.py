@@ -31,7 +31,8 @@ def play(
     Example: `brdiv play H3 runs/reaching-brdiv-seed0:1 --out play.gif`
 
     An agent is FILE:K, teammate or best response K of a population file or run folder, counted from 1; FILE:plastic,
-    the learner prepared with all of them; the name of a heuristic, as H3; or random.
+    the learner prepared with all of them; FILE, a learner that `brdiv learn` trained; the name of a heuristic, as H3;
+    or random.
 
     Args:
         first: Agent in the teammate's seat.

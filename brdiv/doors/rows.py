@@ -9,21 +9,8 @@ from torch import Tensor
 from brdiv.doors.teammates import Teammates
 from brdiv.games import RESPONSE, TEAMMATE, SeatView
 from brdiv.rollouts import Moment, make_env
-from brdiv.rollouts.pairings import IdDraw
+from brdiv.rollouts.pairings import TeammateDraw
 from brdiv.teamwork import Rotation
-
-
-class TeammateDraw(IdDraw):
-    """Draws who plays the next episode: the first id is the teammate's, uniform over all."""
-
-    def __init__(self, n_teammates: int, rows: int) -> None:
-        self.n_types = n_teammates
-        self.rows = rows
-
-    def draw(self, generator: torch.Generator, times: int = 1) -> Tensor:
-        """Draw ``ids [times, rows, 2]``."""
-        teammate = torch.randint(self.n_types, (times, self.rows), generator=generator, device=generator.device)
-        return torch.stack([teammate, torch.zeros_like(teammate)], -1)
 
 
 class Outcome(NamedTuple):

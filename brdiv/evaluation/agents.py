@@ -11,8 +11,8 @@ from brdiv.errors import UserError
 from brdiv.evaluation.evaluate import heuristics_of
 from brdiv.games import TEAMMATE, Frame, Playable, Policies, shipped_games
 from brdiv.nets import Population
-from brdiv.runs import load_population
-from brdiv.teamwork import LearnedPolicies, Plastic, RandomPolicies, Recorder, play, play_pairs
+from brdiv.runs import SavedLearner, is_learner, load_learner, load_population
+from brdiv.teamwork import LearnedPolicies, Plastic, RandomPolicies, Recorder, TrainedLearner, play, play_pairs
 
 
 class Agent(NamedTuple):
@@ -59,17 +59,20 @@ class PairResult(NamedTuple):
 def find_pair(first: str, second: str, game_name: str | None = None, allow_imports: bool = False) -> Pair:
     """Look two agents up by name; a game must be named where no file tells it."""
     texts = (first, second)
-    files = [text.rpartition(":")[0] for text in texts]
+    trained = {text: load_learner(text, allow_imports) for text in texts if is_learner(text)}
+    files = [text.rpartition(":")[0] if text not in trained else "" for text in texts]
     loaded = {file: load_population(file, allow_imports) for file in files if file}
-    games = [saved.game for saved in loaded.values()]
+    games = [*(saved.game for saved in loaded.values()), *(saved.game for saved in trained.values())]
     if game_name:
         games.append(find_game(game_name))
     if not games:
-        raise UserError("neither agent is of a population file: give --game to say what they play")
+        raise UserError("neither agent is of a file: give --game to say what they play")
     if not all(game.same_as(games[0]) for game in games):
         raise UserError(f"{first} and {second} play different games")
     one, other = (
-        find_agent(text, loaded[file].population if file else None, games[0], seat)
+        find_trained(text, trained[text], seat)
+        if text in trained
+        else find_agent(text, loaded[file].population if file else None, games[0], seat)
         for seat, (text, file) in enumerate(zip(texts, files, strict=True))
     )
     return Pair(games[0], one, other)
@@ -107,6 +110,14 @@ def find_learned(text: str, population: Population, seat: int) -> Agent:
         raise UserError(f"{text}: after the colon give a number from 1 to {population.n_types}, or plastic")
     role = "teammate" if seat == TEAMMATE else "best response"
     return Agent(f"{role} {which}", LearnedPolicies(population, seat), int(which) - 1)
+
+
+def find_trained(text: str, saved: SavedLearner, seat: int) -> Agent:
+    """Return the learner of a file, who sits in the best response's seat."""
+    if seat == TEAMMATE:
+        raise UserError(f"{text}: the learner sits in the best response's seat; name it second")
+    label = str(saved.about.get("method", {}).get("label") or "learner")
+    return Agent(label, TrainedLearner(saved.net, label), 0)
 
 
 def measure_pair(pair: Pair, episodes: int, seed: int) -> PairResult:

@@ -1,4 +1,4 @@
-"""How robust learners are who were prepared with generated teammates: PLASTIC with strangers, cell by cell."""
+"""How robust learners are who were prepared with teammates: each of them with strangers, cell by cell."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,6 +6,8 @@ from typing import NamedTuple
 import torch
 
 from brdiv.errors import UserError
+from brdiv.evaluation.bounds import bounds_of
+from brdiv.evaluation.prepared import Prepared, check_games, plastic_of
 from brdiv.evaluation.runs import Run, check_same_game
 from brdiv.evaluation.scores import Cell, Evaluation, SelfPlay
 from brdiv.games import Playable, Policies
@@ -13,7 +15,6 @@ from brdiv.metrics import best_response_diversity
 from brdiv.teamwork import (
     GAMMA,
     LearnedPolicies,
-    Plastic,
     SeveralPolicies,
     all_pairs,
     beliefs_about,
@@ -37,26 +38,34 @@ def evaluate(
     seed: int = 0,
     gamma: float = GAMMA,
     heuristics: bool = False,
+    trained: Sequence[Prepared] = (),
 ) -> Evaluation:
     """Let the PLASTIC learner of every run play with every heuristic, or with every teammate of other runs.
 
-    Each pair plays so many complete episodes. With ``heuristics`` both kinds of strangers are met.
+    Each pair plays so many complete episodes. With ``heuristics`` both kinds of strangers are met. Learners that were
+    ``trained`` meet the same ones.
     """
     if episodes < 1:
         raise UserError(f"episodes is {episodes}: each pair must play at least one")
-    game = runs[0].game
+    learners = [*map(plastic_of, runs), *trained]
+    if not learners:
+        raise UserError("nobody to evaluate: name runs, or trained learners")
+    check_games(learners)
+    game = learners[0].game
     if strangers is None:
         met = scripted(game)
     else:
-        check_same_game([runs[0], *strangers])
+        check_same_game([*runs[:1], *strangers])
+        if not strangers[0].game.same_as(game):
+            raise UserError(f"{learners[0].name} and {strangers[0].name} play different games: evaluate them apart")
         met = generated(strangers)
         if heuristics:
             also = scripted(game)
             met = Strangers(SeveralPolicies([also.policies, met.policies]), [*also.owners, *met.owners])
     generator = torch.Generator().manual_seed(seed)
-    cells = meet(game, runs, met, episodes, generator, gamma)
+    cells = meet(game, learners, met, episodes, generator, gamma)
     self_play = [measure_self_play(run, episodes, generator) for run in runs]
-    return Evaluation(type(game).__name__, cells, self_play, gamma)
+    return Evaluation(type(game).__name__, cells, self_play, gamma, bounds_of(game))
 
 
 def heuristics_of(game: Playable) -> Policies:
@@ -84,23 +93,23 @@ def generated(runs: Sequence[Run]) -> Strangers:
 
 def meet(
     game: Playable,
-    runs: Sequence[Run],
+    learners: Sequence[Prepared],
     strangers: Strangers,
     episodes: int,
     generator: torch.Generator,
     gamma: float,
 ) -> list[Cell]:
     """Let every learner play with every stranger."""
-    learners = SeveralPolicies([Plastic(run.population, name=run.name) for run in runs])
-    pairs = all_pairs(strangers.policies, learners)
-    played = play_pairs(game, strangers.policies, learners, pairs, episodes, generator, gamma)
+    everyone = SeveralPolicies([learner.policies for learner in learners])
+    pairs = all_pairs(strangers.policies, everyone)
+    played = play_pairs(game, strangers.policies, everyone, pairs, episodes, generator, gamma)
     means = [value.float().mean(-1).tolist() for value in (played.returns, played.discounted, played.lengths)]
     cells = []
     for (t, r), mean_return, discounted, length in zip(pairs.tolist(), *means, strict=True):
-        run, owner, name = runs[r], strangers.owners[t], strangers.policies.names[t]
-        seen = owner is not None and owner.sha256 == run.sha256
+        learner, owner, name = learners[r], strangers.owners[t], strangers.policies.names[t]
+        seen = (name if owner is None else owner.sha256) in learner.known | learner.tuned_by
         task = name if owner is None else owner.method
-        names = run.name, run.method, run.seed, name, task
+        names = learner.name, learner.method, learner.seed, name, task
         cells.append(Cell(*names, seen, mean_return, discounted, length, episodes))
     return cells
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from brdiv.evaluation.scores import Cell, Evaluation
 from brdiv.evaluation.statistics import Estimate
-from brdiv.evaluation.written import summary_table, teammate_table, write_table
+from brdiv.evaluation.written import possible_table, summary_table, teammate_table, write_table
 from brdiv.text import for_cell
 
 
@@ -29,6 +29,7 @@ def write_numbers(evaluation: Evaluation, summary: Sequence[Mapping[str, Any]], 
         "gamma": evaluation.gamma,
         "methods": methods,
         "correlation_of_brdiv_with_return": evaluation.correlation(),
+        "bounds": dict(evaluation.bounds),
         "self_play": [entry._asdict() for entry in evaluation.self_play],
         "cells": [cell._asdict() for cell in evaluation.cells],
     }
@@ -36,6 +37,9 @@ def write_numbers(evaluation: Evaluation, summary: Sequence[Mapping[str, Any]], 
     (folder / "evaluation.json").write_text(json.dumps(without_nan(everything), indent=1))
     write_table(summary_table(evaluation, summary), folder, "summary")
     write_table(teammate_table(evaluation), folder, "teammates")
+    possible = possible_table(evaluation, summary)
+    if possible is not None:
+        write_table(possible, folder, "possible")
 
 
 def without_nan(value: Any) -> Any:

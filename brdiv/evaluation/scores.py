@@ -1,10 +1,12 @@
 """What an evaluation measured, and the aggregates that follow from it."""
 
 import math
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from brdiv.evaluation.bounds import regrets, shares
 from brdiv.evaluation.statistics import NO_ESTIMATE, Estimate, interquartile_mean, mean, pearson
 
 
@@ -16,7 +18,7 @@ class Cell(NamedTuple):
     seed: int
     teammate: str
     task: str  # the column it counts in: its own if scripted, that of its method if generated
-    seen: bool  # the learner was prepared with this very teammate
+    seen: bool  # the learner was prepared with this very teammate, or its settings were chosen by it
     mean_return: float
     discounted_return: float
     mean_length: float
@@ -40,8 +42,9 @@ class Evaluation(NamedTuple):
 
     game: str
     cells: list[Cell]
-    self_play: list[SelfPlay]
+    self_play: list[SelfPlay]  # of learners with a population of their own
     gamma: float
+    bounds: Mapping[str, float] = {}  # what is possible in a task, where that is known
 
     @property
     def methods(self) -> list[str]:
@@ -87,16 +90,27 @@ class Evaluation(NamedTuple):
         own = [entry for entry in self.self_play if entry.method == method]
         return {
             "method": method,
-            "seeds": len(own),
+            "seeds": len(self.runs(method)),
             "tasks": scores.shape[1],
             "iqm": interquartile_mean(scores) if scores.size else NO_ESTIMATE,
             "mean": mean(scores) if scores.size else NO_ESTIMATE,
             # The paper's measure: expected discounted return with a teammate drawn uniformly.
             "robustness": mean(discounted) if scores.size else NO_ESTIMATE,
-            "brdiv": float(np.mean([entry.brdiv for entry in own])),
+            "brdiv": float(np.mean([entry.brdiv for entry in own] or [math.nan])),
             "recognised": float(np.mean([e.recognised[-1] for e in own if e.recognised] or [math.nan])),
-            "self_play_steps": [min(e.shortest for e in own), max(e.longest for e in own)],
+            "self_play_steps": [
+                min((e.shortest for e in own), default=math.nan),
+                max((e.longest for e in own), default=math.nan),
+            ],
+            **self.possible(method),
         }
+
+    def possible(self, method: str) -> dict[str, float]:
+        """Mean share of what is possible, and mean regret, over tasks whose bounds are known; nothing without any."""
+        tasks = [task for task in self.common_tasks() if task in self.bounds]
+        returns = {task: float(np.mean(self.cell_values(method, task))) for task in tasks}
+        found = {"share": shares(returns, self.bounds), "regret": regrets(returns, self.bounds)}
+        return {name: float(np.mean(list(values.values()))) for name, values in found.items() if values}
 
     def correlation(self) -> float:
         """Pearson correlation, over runs, of BRDiv with the mean return with strangers."""

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from brdiv.evaluation.scores import Evaluation
 from brdiv.evaluation.seeds import NOISE, SeedResult
-from brdiv.evaluation.written import markdown, summary_table, teammate_table
+from brdiv.evaluation.written import TextTable, markdown, possible_table, summary_table, teammate_table
 from brdiv.metrics import best_response_diversity, mean_diagonal, mean_off_diagonal
 from brdiv.text import for_cell, plain
 
@@ -114,19 +114,28 @@ def print_evaluation(evaluation: Evaluation, summary: Sequence[Mapping[str, Any]
         name, *figures = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
         line = " ".join([name.strip().ljust(widths[0]), *figures])
         console.print(escape(line), style="bold" if row is table.head else None, soft_wrap=True)
-    console.print("known: how often the learner names its own teammates rightly by the end of an episode\n")
-    table = teammate_table(evaluation)
-    each = Table(title=escape(table.title), title_justify="left")
-    for number, name in enumerate(table.head):
-        each.add_column(escape(name), justify="right" if number else "left")
-    for row in table.rows:
-        each.add_row(*map(escape, row))
-    console.print(each)
+    if evaluation.self_play:
+        console.print("known: how often the learner names its own teammates rightly by the end of an episode")
+    console.print()
+    console.print(as_rich(teammate_table(evaluation)))
+    possible = possible_table(evaluation, summary)
+    if possible is not None:
+        console.print(as_rich(possible))
     correlation = evaluation.correlation()
     if not math.isnan(correlation):
         console.print(f"correlation of BRDiv with return with strangers, over runs: {correlation:.2f}")
     if any(entry["seeds"] == 1 for entry in summary):
         console.print("one seed tells nothing about others: no interval; train more with `brdiv seeds`")
+
+
+def as_rich(table: TextTable) -> Table:
+    """Make a table for the terminal."""
+    shown = Table(title=escape(table.title), title_justify="left")
+    for number, name in enumerate(table.head):
+        shown.add_column(escape(name), justify="right" if number else "left")
+    for row in table.rows:
+        shown.add_row(*map(escape, row))
+    return shown
 
 
 def print_seeds(results: Iterable[SeedResult]) -> list[SeedResult]:

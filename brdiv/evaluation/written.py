@@ -1,11 +1,13 @@
 """Tables of an evaluation as cells, for the terminal, and written as Markdown and LaTeX."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
+from brdiv.evaluation.bounds import is_hopeless
 from brdiv.evaluation.scores import Evaluation
 from brdiv.text import plain
 
@@ -28,15 +30,46 @@ class TextTable(NamedTuple):
 def summary_table(evaluation: Evaluation, summary: Sequence[Mapping[str, Any]]) -> TextTable:
     """Aggregates, a row per method."""
     several = any(entry["seeds"] > 1 for entry in summary)
-    title = f"{evaluation.game}: PLASTIC with strangers, {'95 % intervals over seeds' if several else 'one seed'}"
+    own = {entry.method for entry in evaluation.self_play}
+    who = "PLASTIC" if own.issuperset(evaluation.methods) else "learners"
+    title = f"{evaluation.game}: {who} with strangers, {'95 % intervals over seeds' if several else 'one seed'}"
     names = ("IQM return", "mean return", f"robustness ({evaluation.gamma:g})")
     rows = []
     for entry in summary:
         quickest, slowest = entry["self_play_steps"]
         estimates = [str(entry[name]) for name in ("iqm", "mean", "robustness")]
-        figures = [f"{entry['brdiv']:.2f}", f"{quickest:.1f}-{slowest:.1f}", f"{entry['recognised']:.1%}"]
+        steps = "-" if math.isnan(quickest) else f"{quickest:.1f}-{slowest:.1f}"
+        figures = [number(entry["brdiv"], ".2f"), steps, number(entry["recognised"], ".1%")]
         rows.append([plain(entry["method"]), str(entry["seeds"]), *estimates, *figures])
     return TextTable(title, ["method", "seeds", *names, "BRDiv", "SP steps", "known"], rows)
+
+
+def number(value: float, form: str) -> str:
+    """Write a number, or a dash where there is none.
+
+    >>> number(0.5, ".2f"), number(float("nan"), ".2f")
+    ('0.50', '-')
+    """
+    return "-" if math.isnan(value) else format(value, form)
+
+
+def possible_table(evaluation: Evaluation, summary: Sequence[Mapping[str, Any]]) -> TextTable | None:
+    """Returns as a share of what is possible with each teammate, a column per method; None where no bound is known."""
+    tasks = [task for task in evaluation.tasks if task in evaluation.bounds]
+    if not tasks:
+        return None
+    rows = []
+    for task in tasks:
+        bound = evaluation.bounds[task]
+        cells = [evaluation.cell_values(method, task) for method in evaluation.methods]
+        told = [
+            "seen" if not values else "-" if is_hopeless(bound) else f"{mean(values) / bound:.1%}" for values in cells
+        ]
+        rows.append([f"{plain(task)}{' (nobody can)' if is_hopeless(bound) else ''}", f"{bound:.3f}", *told])
+    for name, form in (("share", ".1%"), ("regret", ".3f")):
+        rows.append([f"mean {name}", "", *(number(entry.get(name, math.nan), form) for entry in summary)])
+    head = ["teammate", "possible", *map(plain, evaluation.methods)]
+    return TextTable("share of what is possible with each teammate", head, rows)
 
 
 def teammate_table(evaluation: Evaluation) -> TextTable:

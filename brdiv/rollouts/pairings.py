@@ -1,5 +1,6 @@
 """Who plays whom: the ids of an episode's teammate pi^i and best response pi^-j."""
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import torch
@@ -105,3 +106,40 @@ class NoIds(IdDraw):
     def draw(self, generator: torch.Generator, times: int = 1) -> Tensor:
         """Return ``ids [times, rows, 2]``."""
         return torch.zeros(times, self.rows, 2, dtype=torch.long, device=generator.device)
+
+
+class TeammateDraw(IdDraw):
+    """Draws who plays the next episode beside a learner: the first id is the teammate's, the second 0.
+
+    Args:
+        n_teammates: How many there are.
+        rows: How many rows.
+        weights: How often each is drawn, as a share of their sum; all alike if none are given.
+
+    """
+
+    def __init__(self, n_teammates: int, rows: int, weights: Sequence[float] | None = None) -> None:
+        if rows < 1:
+            raise UserError(f"rows is {rows}: at least one is needed")
+        self.n_types = n_teammates
+        self.rows = rows
+        self.weights = None if weights is None else torch.tensor(check_weights(weights, n_teammates))
+
+    def draw(self, generator: torch.Generator, times: int = 1) -> Tensor:
+        """Draw ``ids [times, rows, 2]``."""
+        shape, device = (times, self.rows), generator.device
+        if self.weights is None:
+            teammate = torch.randint(self.n_types, shape, generator=generator, device=device)
+        else:
+            drawn = self.weights.to(device).multinomial(times * self.rows, replacement=True, generator=generator)
+            teammate = drawn.view(shape)
+        return torch.stack([teammate, torch.zeros_like(teammate)], -1)
+
+
+def check_weights(weights: Sequence[float], n_teammates: int) -> list[float]:
+    """Refuse weights that are not one for each teammate, or can't be shares of a whole."""
+    if len(weights) != n_teammates:
+        raise UserError(f"weights are {len(weights)}, and there are {n_teammates} teammates: give one for each")
+    if not all(0 <= weight < float("inf") for weight in weights) or sum(weights) <= 0:
+        raise UserError(f"weights are {list(weights)}: none may be negative, and some must be positive")
+    return [float(weight) for weight in weights]

@@ -2,6 +2,7 @@
 
 from brdiv.runs.episodes import PlayedEpisode, read_episodes
 from brdiv.runs.folder import RunFolder, is_first_process
+from brdiv.runs.learner_file import SavedLearner, is_learner, load_learner, save_learner
 from brdiv.runs.population_file import (
     PopulationFileError,
     SavedPopulation,
@@ -16,12 +17,16 @@ __all__ = [
     "PlayedEpisode",
     "PopulationFileError",
     "RunFolder",
+    "SavedLearner",
     "SavedPopulation",
     "find_checkpoint",
     "is_first_process",
+    "is_learner",
+    "load_learner",
     "load_population",
     "read_about",
     "read_checkpoint",
     "read_episodes",
+    "save_learner",
     "save_population",
 ]

@@ -1,18 +1,18 @@
-"""What a population file says of itself, checked before it is believed: types, ranges, and what must be stored."""
+"""What a file of weights says of itself, checked before it is believed: types, ranges, and what must be stored."""
 
 import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from brdiv.errors import UserError
 from brdiv.text import plain
 
 FORMAT = 2
+KEYS = {"brdiv": "population", "brdiv_learner": "learner"}  # entries of metadata, and what files that have them hold
 READABLE = (1, FORMAT)  # files of format 1 have no checksum of their description
-KEY = "brdiv"  # entry of the file's metadata whose value is the description, as JSON
-CHECKSUM = "brdiv_sha256"  # entry that has the checksum of that JSON
+CHECKSUM = "_sha256"  # what the entry of the file's metadata ends in that has the checksum of its description
 MOST_SIGNS = 1 << 20  # of the file's header, descriptions and all
 MOST_TYPES, MOST_LAYERS, MOST_NEURONS = 1024, 64, 1 << 20
 MOST_STEPS = 1 << 53  # whole numbers up to here are the same in every program that reads JSON
@@ -63,10 +63,21 @@ OPTIONAL: dict[str, Callable[[Any], bool]] = {
 }
 
 
-def check_description(about: Mapping[str, Any]) -> None:
+class FileKind(NamedTuple):
+    """A kind of file that holds weights and what they are of."""
+
+    name: str
+    key: str  # entry of the file's metadata whose value is the description, as JSON
+    needed: Mapping[str, Callable[[Any], bool]]
+    optional: Mapping[str, Callable[[Any], bool]]
+    shapes: Callable[[Mapping[str, Any]], dict[str, list[int]]]
+    """Name every tensor that what is described consists of, with its shape."""
+
+
+def check_description(about: Mapping[str, Any], kind: FileKind) -> None:
     """Refuse a description that lacks something, or in which something is of the wrong type or out of range."""
-    for name, is_right in (NEEDED | OPTIONAL).items():
-        if name not in about and name in NEEDED:
+    for name, is_right in {**kind.needed, **kind.optional}.items():
+        if name not in about and name in kind.needed:
             raise DescriptionError(f"it doesn't say its {name}")
         if name in about and not is_right(about[name]):
             raise DescriptionError(f"its {name} can't be {plain(short(about[name]), 60)}")
@@ -77,23 +88,26 @@ def short(value: Any) -> str:
     return f"a {type(value).__name__}" if isinstance(value, dict | list) else repr(value)[:100]
 
 
-def write_description(about: Mapping[str, Any]) -> dict[str, str]:
+def write_description(about: Mapping[str, Any], kind: FileKind) -> dict[str, str]:
     """Return the metadata of a file: its description, and the checksum of it."""
-    check_description(about)
+    check_description(about, kind)
     try:
         text = json.dumps(about, allow_nan=False)
     except ValueError as error:  # numbers that are not finite
         raise DescriptionError(plain(error, 100)) from None
     if len(text) > MOST_SIGNS // 2:
         raise DescriptionError(f"it takes {len(text):,} signs: at most {MOST_SIGNS // 2:,} are kept")
-    return {KEY: text, CHECKSUM: hashlib.sha256(text.encode()).hexdigest()}
+    return {kind.key: text, kind.key + CHECKSUM: hashlib.sha256(text.encode()).hexdigest()}
 
 
-def read_description(metadata: Any) -> dict[str, Any]:
+def read_description(metadata: Any, kind: FileKind) -> dict[str, Any]:
     """Read the description of a file from its metadata, refusing other programs' files and formats of the future."""
-    if not isinstance(metadata, dict) or not isinstance(metadata.get(KEY), str):
+    if not isinstance(metadata, dict) or not isinstance(metadata.get(kind.key), str):
+        others = [other for other in KEYS if isinstance(metadata, dict) and other in metadata]
+        if others:
+            raise DescriptionError(f"it holds a {KEYS[others[0]]}, and not a {kind.name}")
         raise DescriptionError("it is a safetensors file, but not one that brdiv wrote")
-    text, told = metadata[KEY], metadata.get(CHECKSUM)
+    text, told = metadata[kind.key], metadata.get(kind.key + CHECKSUM)
     about = parse(text)
     version = about.get("format")
     if version not in READABLE or isinstance(version, bool):
@@ -102,7 +116,7 @@ def read_description(metadata: Any) -> dict[str, Any]:
     # A file of the first format that has one is none: what it says of its format was changed.
     if (version > 1 or told is not None) and told != hashlib.sha256(text.encode("utf-8", "replace")).hexdigest():
         raise DescriptionError("it is damaged: its description doesn't match its checksum")
-    check_description(about)
+    check_description(about, kind)
     return about
 
 
@@ -130,3 +144,6 @@ def expected_shapes(about: Mapping[str, Any]) -> dict[str, list[int]]:
         shapes[f"layers.{number}.weight"] = [stack, sizes[number], sizes[number + 1]]
         shapes[f"layers.{number}.bias"] = [stack, 1, sizes[number + 1]]
     return shapes
+
+
+POPULATION = FileKind("population", "brdiv", NEEDED, OPTIONAL, expected_shapes)

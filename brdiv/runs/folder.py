@@ -8,7 +8,7 @@ from brdiv.errors import UserError
 from brdiv.runs.lock import NAME, lock_folder, unlock_folder
 
 RESUMED = "config_from_"
-LEFTOVERS = ("checkpoints/*.part", "*.part", ".population.safetensors.*")
+LEFTOVERS = ("checkpoints/*.part", "*.part", ".population.safetensors.*", ".learner.safetensors.*")
 """What is written under another name first."""
 
 
@@ -18,6 +18,7 @@ class RunFolder:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.population = self.path / "population.safetensors"
+        self.learner = self.path / "learner.safetensors"
         self.cross_play_table = self.path / "cross_play.csv"
         self.cross_play_picture = self.path / "cross_play.png"
         self.checkpoints = self.path / "checkpoints"
@@ -47,10 +48,10 @@ class RunFolder:
         earlier = [part for part in parts if not step.isdecimal() or part <= int(step)]
         return self.path / self.config_name(max(earlier, default=0))
 
-    def how_to_resume(self, checkpoint: Path) -> str:
+    def how_to_resume(self, checkpoint: Path, command: str = "fit") -> str:
         """Write the command that resumes the run from a checkpoint, with the settings that it was made with."""
         which = "last" if checkpoint.name.startswith("step_") else checkpoint
-        return f"resume with  brdiv fit --config {self.config_of(checkpoint)} --run {self} --ckpt_path {which}"
+        return f"resume with  brdiv {command} --config {self.config_of(checkpoint)} --run {self} --ckpt_path {which}"
 
     def lock(self) -> None:
         """Become the folder's owner, or refuse; then remove what a process that was killed has left half written."""

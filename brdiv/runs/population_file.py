@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,8 +21,9 @@ from brdiv.runs.described_game import build_game, first_line
 from brdiv.runs.description import (
     FORMAT,
     MOST_SIGNS,
+    POPULATION,
     DescriptionError,
-    expected_shapes,
+    FileKind,
     parse,
     read_description,
     write_description,
@@ -91,7 +93,7 @@ def describe(
         "sha256": sha256,
     }
     try:
-        return write_description(description)
+        return write_description(description, POPULATION)
     except DescriptionError as error:
         raise PopulationFileError(f"the population can't be described: {error}") from None
 
@@ -122,13 +124,13 @@ def read_about(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 @contextmanager
-def refusing(path: Path) -> Iterator[None]:
+def refusing(path: Path, kind: str = "population") -> Iterator[None]:
     """Say in one line what is wrong with a file."""
     try:
         yield
     except (DescriptionError, SafetensorError, OSError) as error:
         reason = error if isinstance(error, DescriptionError) else first_line(error)
-        told = f"{plain(path, 1000)} is not a population file, or is damaged: {reason}"
+        told = f"{plain(path, 1000)} is not a {kind} file, or is damaged: {reason}"
         raise PopulationFileError(told) from None
 
 
@@ -151,14 +153,14 @@ def find_population(path: Path) -> Path:
     return path
 
 
-def read_file(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+def read_file(path: Path, kind: FileKind = POPULATION) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """Read description and weights, the second only where their sizes are those of the first, and of the file."""
     size = path.stat().st_size
     with path.open("rb") as file:
         text = read_header(file, size)
         entries = parse(text)
-        about = read_description(entries.pop("__metadata__", None))
-        stored = check_entries(entries, about)
+        about = read_description(entries.pop("__metadata__", None), kind)
+        stored = check_entries(entries, about, kind)
         if LENGTH + len(text) + stored != size:
             raise DescriptionError(f"it should have {LENGTH + len(text) + stored:,} bytes, and has {size:,}")
         weights = load(len(text).to_bytes(LENGTH, "little") + text + file.read(stored))
@@ -177,11 +179,11 @@ def read_header(file: BinaryIO, size: int) -> bytes:
     return file.read(length)
 
 
-def check_entries(entries: Mapping[str, Any], about: Mapping[str, Any]) -> int:
-    """Refuse stored tensors that are not those of the described population; returns how many bytes they take."""
-    expected = expected_shapes(about)
+def check_entries(entries: Mapping[str, Any], about: Mapping[str, Any], kind: FileKind = POPULATION) -> int:
+    """Refuse stored tensors that are not those of what is described; returns how many bytes they take."""
+    expected = kind.shapes(about)
     if entries.keys() != expected.keys():
-        raise DescriptionError("it doesn't describe its population: the layers that it stores are others")
+        raise DescriptionError(f"it doesn't describe its {kind.name}: the layers that it stores are others")
     numbers = 0
     for name, shape in expected.items():
         entry = entries[name] if isinstance(entries[name], dict) else {}
@@ -189,9 +191,9 @@ def check_entries(entries: Mapping[str, Any], about: Mapping[str, Any]) -> int:
             raise DescriptionError(f"it stores {name} as {plain(entry.get('dtype'), 20)}, and not in float32")
         if entry.get("shape") != shape:
             raise DescriptionError(
-                f"it doesn't describe its population: {name} is {plain(entry.get('shape'), 60)} and should be {shape}"
+                f"it doesn't describe its {kind.name}: {name} is {plain(entry.get('shape'), 60)} and should be {shape}"
             )
-        numbers += shape[0] * shape[1] * shape[2]
+        numbers += math.prod(shape)
     return numbers * FLOAT_BYTES
 
 

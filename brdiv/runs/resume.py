@@ -106,9 +106,18 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
 
 
 def check_stream(
-    checkpoint: dict[str, Any], path: Path, rows: int, window: int, processes: int, play_format: int
+    checkpoint: dict[str, Any],
+    path: Path,
+    rows: int,
+    window: int,
+    processes: int,
+    play_format: int,
+    steps_per_window: int = 1,
 ) -> None:
-    """Refuse a checkpoint of other rows, windows or processes, or one whose counts don't agree with each other."""
+    """Refuse a checkpoint of other rows, windows or processes, or one whose counts don't agree with each other.
+
+    The optimiser makes so many steps per window.
+    """
     try:
         (stream,) = checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"]
         ranks = stream["ranks"]
@@ -126,8 +135,8 @@ def check_stream(
             raise CheckpointFileError(f"{path} does not fit this run: {told} {name} there and {here} here")
     steps = rows * window * processes
     updates, rest = divmod(checkpoint["env_steps"], steps)
-    counted = [*given, *(checkpoint["global_step"],) * (checkpoint["global_step"] > updates)]
-    if rest or any(type(count) is not int or count != updates for count in counted):
+    too_many = checkpoint["global_step"] > updates * steps_per_window
+    if rest or too_many or any(type(count) is not int or count != updates for count in given):
         raise CheckpointFileError(f"{path} is damaged: what it says of how far the run was does not agree")
 
 

@@ -7,6 +7,7 @@ from brdiv.teamwork.policies import LearnedPolicies, NoisyPolicies, RandomPolici
 from brdiv.teamwork.recording import Recorder
 from brdiv.teamwork.rotation import Candidate, Rotation
 from brdiv.teamwork.strategies import TeamStrategy, team_strategies
+from brdiv.teamwork.trained import TrainedLearner
 
 __all__ = [
     "GAMMA",
@@ -21,6 +22,7 @@ __all__ = [
     "Rotation",
     "SeveralPolicies",
     "TeamStrategy",
+    "TrainedLearner",
     "Turn",
     "all_pairs",
     "beliefs_about",

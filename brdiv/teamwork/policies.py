@@ -19,6 +19,10 @@ class LearnedPolicies(Policies):
         self.seat = seat
         self.names = names or [f"pi^{'' if seat == TEAMMATE else '-'}{k + 1}" for k in range(population.n_types)]
 
+    def move_to(self, device: torch.device) -> None:
+        """Move the networks."""
+        self.population.to(device)
+
     def act(self, which: Tensor, seen: SeatView, memory: Memory, generator: torch.Generator) -> Tensor:
         """Sample from the policy."""
         return sample(self.logits(which, seen), generator)

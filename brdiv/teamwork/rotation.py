@@ -28,12 +28,13 @@ class Rotation:
     def __init__(self, candidates: Sequence[Candidate], rows: int, generator: torch.Generator) -> None:
         self.kinds = list({id(policies): policies for policies, _ in candidates}.values())
         places = {id(policies): place for place, policies in enumerate(self.kinds)}
-        self.kind_of = torch.tensor([places[id(policies)] for policies, _ in candidates])
-        self.number_of = torch.tensor([number for _, number in candidates])
+        device = generator.device
+        self.kind_of = torch.tensor([places[id(policies)] for policies, _ in candidates], device=device)
+        self.number_of = torch.tensor([number for _, number in candidates], device=device)
         self.generator = generator
         self.needs_view = any(policies.needs_view for policies in self.kinds)
-        self.kind = torch.full((rows,), -1)  # [R] of the policies that play a row
-        self.number = torch.zeros(rows, dtype=torch.long)  # [R] of the one of them that does
+        self.kind = torch.full((rows,), -1, device=device)  # [R] of the policies that play a row
+        self.number = torch.zeros(rows, dtype=torch.long, device=device)  # [R] of the one of them that does
         self.memory: list[Memory] = [None] * len(self.kinds)
 
     def sit_down(self, which: Tensor, done: Tensor, seen: SeatView) -> None:
@@ -45,6 +46,10 @@ class Rotation:
             if len(rows):
                 begun = policies.begin(self.number[rows], seen.rows(rows), self.generator)
                 self.memory[place] = scatter(self.memory[place], begun, rows, len(done))
+
+    def resume(self, which: Tensor, memory: list[Memory]) -> None:
+        """Go on with episodes that candidates ``which [R]`` play, each kind of policies remembering ``memory``."""
+        self.kind, self.number, self.memory = self.kind_of[which], self.number_of[which], memory
 
     def act(self, seen: SeatView) -> Tensor:
         """Choose ``action [R]``."""

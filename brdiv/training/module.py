@@ -4,27 +4,30 @@ import copy
 import itertools
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
-from lightning import LightningModule
 from tensordict import TensorDictBase
 from torch import Tensor
 
 from brdiv.errors import UserError
 from brdiv.nets import Critic, Population, SeparateCritics, values_where
 from brdiv.objectives import Objective, Sizes
+from brdiv.training.counted import CountedModule
 from brdiv.training.data import RolloutData
-from brdiv.training.finite import LateGuard, check_finite, check_gradients, check_losses, largest_gradients
+from brdiv.training.description import told
+from brdiv.training.finite import check_gradients, check_losses, largest_gradients
 from brdiv.training.losses import actor_loss, critic_loss, entropy
 from brdiv.training.products import ROWS, STEPS, Products, described, fastest, measure
 from brdiv.training.ranks import mean_over_ranks
 from brdiv.training.returns import is_bootstrapped, n_step_returns
 from brdiv.training.room import check_room
 from brdiv.training.schedules import linear
+from brdiv.training.stream import StreamData
 
 
-class TeammateGenerator(LightningModule):
+class TeammateGenerator(CountedModule):
     """Trains K teammates and their K best responses with one ID-conditioned critic.
 
     Args:
@@ -103,8 +106,6 @@ class TeammateGenerator(LightningModule):
         self.critic_weight = critic_weight
         last = entropy_weight if final_entropy_weight is None else final_entropy_weight
         self.entropy_weights = (entropy_weight, last, entropy_hold)
-        self.env_steps = 0
-        self.late_guard = LateGuard()
         self.products = Products(products)
         self.summed_entropy = torch.zeros(())  # of both seats' policies in the last window, for the logs
 
@@ -125,6 +126,10 @@ class TeammateGenerator(LightningModule):
         """Rows and steps of the windows to come; the paper's if they don't come from RolloutData."""
         data = self.trainer.datamodule  # type: ignore[attr-defined]
         return (data.pairing.rows, data.window) if isinstance(data, RolloutData) else (ROWS, STEPS)
+
+    def playing(self) -> AbstractContextManager[None]:
+        """Play with the products that are chosen for it."""
+        return self.products.playing()
 
     def teardown(self, stage: str) -> None:
         """Leave torch as it was."""
@@ -184,31 +189,6 @@ class TeammateGenerator(LightningModule):
             self.report(mean_over_ranks({**metrics, "policy/entropy": self.summed_entropy / 2}))
         return total
 
-    def logs_now(self) -> bool:
-        """Whether this update is one of those that are logged."""
-        return bool(self.trainer.fit_loop.batch_idx % self.trainer.log_every_n_steps == 0)  # type: ignore[attr-defined]
-
-    def reads_at_once(self) -> bool:
-        """Whether looking at a number costs nothing. Elsewhere it would stall the queue: there `LateGuard` looks."""
-        return self.device.type == "cpu"
-
-    def check_numbers(self) -> None:
-        """Refuse to go on with, or to keep, what came of numbers that are not finite."""
-        self.late_guard.check(self.env_steps)
-        check_finite(self)
-
-    def report(self, metrics: dict[str, Any], monitored: bool = True) -> None:
-        """Give metrics to the loggers, and to Lightning for whoever monitors them (`trainer.callback_metrics`).
-
-        Loggers get them against environment steps: updates mean different things for different numbers of rows.
-        Lightning itself would log against updates, or round environment steps to a float's precision. When training
-        has ended it takes nothing more: then metrics must not be ``monitored``.
-        """
-        for logger in self.loggers:
-            logger.log_metrics(metrics, step=self.env_steps)
-        if monitored:
-            self.log_dict(metrics, logger=False)
-
     def optimizer_step(self, *args: Any, **kwargs: Any) -> None:
         """Step, then let the target critic follow, target <- (1 - tau) target + tau critic, and the objective adapt.
 
@@ -232,24 +212,23 @@ class TeammateGenerator(LightningModule):
         groups += [group for group in self.objective.parameter_groups() if group["params"]]
         return torch.optim.Adam(groups, lr=self.learning_rate, fused=not self.is_mixed())
 
-    def is_mixed(self) -> bool:
-        """Whether products are computed in fewer digits than weights have: there Lightning clips no fused optimiser."""
-        return self._trainer is not None and self._trainer.precision != "32-true"
+    def made_with(self, data: StreamData) -> dict[str, Any]:
+        """What must be the same when a run is resumed: the game, the method, and how rows are split."""
+        assert isinstance(data, RolloutData)
+        rows = f"{data.pairing.self_play_rows} of self-play and {data.pairing.cross_play_rows} of cross-play"
+        if data.pairing.mixed_play_rows:
+            rows = f"{rows} and {data.pairing.mixed_play_rows} of mixed play"
+        return {"game": told(data.game), "method": type(self.objective).__name__, "rows": rows}
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Keep the count of environment steps, and how matrices are multiplied."""
-        checkpoint["env_steps"] = self.env_steps
+        """Keep how matrices are multiplied, too."""
+        super().on_save_checkpoint(checkpoint)
         checkpoint["products"] = self.products.chosen
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Resume counting where the checkpoint stopped, with the optimiser's settings of this run."""
-        self.env_steps = checkpoint["env_steps"]
+        """Multiply as before the checkpoint."""
+        super().on_load_checkpoint(checkpoint)
         self.products.resume(checkpoint.get("products"))  # which checkpoints of earlier versions don't say
-        # A run that had reached its end is asked for more: Lightning would take it at its word, and train nothing.
-        checkpoint["loops"]["fit_loop"]["epoch_loop.batch_progress"]["is_last_batch"] = False
-        (state,) = checkpoint["optimizer_states"]
-        for saved, own in zip(state["param_groups"], self.configure_optimizers().param_groups, strict=True):
-            saved.update({name: value for name, value in own.items() if name != "params"})
 
 
 def weights_of(sizes: Sequence[int]) -> int:

@@ -8,6 +8,7 @@ from brdiv.commands import main
 from brdiv.games import Reaching
 from brdiv.objectives import BRDiv
 from brdiv.training import RolloutData, TeammateGenerator
+from tests.learners.small import SMALL
 
 
 def test_every_game_is_timed(capsys):
@@ -122,3 +123,17 @@ def test_scaling_needs_a_config_that_exists(tmp_path, capsys):
         with pytest.raises(SystemExit):
             main(["bench", *arguments, "--scaling", str(tmp_path)])
     assert "needs a config" in capsys.readouterr().err
+
+
+def test_a_learner_is_measured_as_it_trains(capsys):
+    options = ["--updates", "5", "--repeats", "1", "--teammates", "H1,H4", "--data.game", "Reaching"]
+    main(["bench", "--learner", "--config", "learners/ppo", *SMALL, *options])
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (result["rows"], result["window"], result["teammates"], result["threads"]) == (8, 6, 2, 1)
+    assert result["env_steps_per_second"] >= result["median"] >= result["slowest"] > 0
+
+
+def test_a_learner_is_not_measured_without_a_config(capsys):
+    with pytest.raises(SystemExit):
+        main(["bench", "--learner"])
+    assert "learner needs a config" in capsys.readouterr().err

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from lightning import LightningModule, Trainer
@@ -33,7 +33,7 @@ from brdiv.errors import UserError
 from brdiv.runs import CheckpointFileError, RunFolder, find_checkpoint, is_first_process
 from brdiv.runs.resume import check_fits, check_made_with, check_stream, claim_checkpoint
 from brdiv.text import plain
-from brdiv.training import RolloutData, TeammateGenerator, made_with
+from brdiv.training import CountedModule, RolloutData, StreamData, TeammateGenerator
 from brdiv.training.memory import keep_freed_memory
 
 USAGE = "brdiv fit --config FILE [--config FILE ...] [--key value ...]"
@@ -60,6 +60,12 @@ REFUSALS = (AssertionError, AttributeError, ImportError, KeyError, OverflowError
 
 class TrainingCLI(LightningCLI):
     """What is linked to what, where output goes, which callbacks watch."""
+
+    groups: ClassVar[dict[str, type]] = GROUPS
+    usage = USAGE
+    module_class: type[CountedModule] = TeammateGenerator
+    data_class: type[StreamData] = RolloutData
+    trainer_settings: ClassVar[dict[str, Any]] = {"gradient_clip_val": 1.0, "gradient_clip_algorithm": "value"}
 
     @staticmethod
     def subcommands() -> dict[str, set[str]]:
@@ -113,7 +119,7 @@ class TrainingCLI(LightningCLI):
         except (AttributeError, KeyError, OverflowError, RecursionError, TypeError, ValueError) as error:
             raise UserError(f"the settings can't be read: {plain(' '.join(str(error).split()))}") from error
         config = self.config.fit
-        check_groups(config, GROUPS)
+        check_groups(config, self.groups)
         check_seed(config.seed_everything)
         check_trainer(config.trainer)
         if config.threads is None:
@@ -137,7 +143,7 @@ class TrainingCLI(LightningCLI):
 
     def find_run_to_resume(self, config: Any) -> None:
         """Look for the checkpoint and its folder, and check it, before anything is built."""
-        wanted = str(config.ckpt_path), config.run and Path(config.run), default_folder(config)
+        wanted = str(config.ckpt_path), config.run and Path(config.run), self.default_folder(config)
         find = claim_checkpoint if is_first_process() and not config.trainer.fast_dev_run else find_checkpoint
         try:
             path, folder, self.resumed = find(*wanted)
@@ -198,15 +204,17 @@ class TrainingCLI(LightningCLI):
         if not is_first_process():  # other processes of the run write nothing
             return RunFolder(wanted or "runs")
         try:
-            return RunFolder.claim(wanted, default_folder(config))
+            return RunFolder.claim(wanted, self.default_folder(config))
         except OSError as error:
-            raise UserError(f"run folder {wanted or default_folder(config)}: {error}") from None
+            raise UserError(f"run folder {wanted or self.default_folder(config)}: {error}") from None
+
+    def default_folder(self, config: Any) -> Path:
+        """Name the folder of a run after what it trains."""
+        return default_folder(config)
 
     def before_fit(self) -> None:
         """Refuse to resume a run that can't be, or to measure what can't be, say what will be slow, see to memory."""
-        built = self.config_init.fit
-        for measures in (built.cross_play, built.plastic):  # Lightning would ask them after it has begun a log
-            measures.check_room(self.model)
+        self.check_measuring()  # Lightning would ask after it has begun a log
         if self.resumed is not None:
             self.check_resumed(self.resumed)
         if self.trainer.is_global_zero:
@@ -214,12 +222,19 @@ class TrainingCLI(LightningCLI):
             warn_if_crowded(self.threads)
         keep_freed_memory()
 
+    def check_measuring(self) -> None:
+        """Refuse to measure more than this machine can hold."""
+        built = self.config_init.fit
+        for measures in (built.cross_play, built.plastic):
+            measures.check_room(self.model)
+
     def check_resumed(self, resumed: dict[str, Any]) -> None:
         """Refuse to resume a run with a checkpoint that doesn't fit, or without steps left."""
         path, data, processes = Path(self.config.fit.ckpt_path), self.datamodule, self.trainer.world_size
         try:
-            check_stream(resumed, path, data.pairing.rows, data.window, processes, data.play_format)
-            check_made_with(resumed, made_with(self.model, data), path)
+            shape = (data.pairing.rows, data.window, processes, data.play_format)
+            check_stream(resumed, path, *shape, self.model.steps_per_window)
+            check_made_with(resumed, self.model.made_with(data), path)
             check_fits(resumed, self.model, path)
             rehearse(resumed, path, self.trainer, self.model, data)
         except CheckpointFileError as error:

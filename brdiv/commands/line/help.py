@@ -9,11 +9,13 @@ from jsonargparse._link_arguments import ActionLink
 
 TITLES = {
     "ckpt_path": "resuming",
+    "teammates": "teammates: who is played with",
     "data": "data: what is played, and how much of it",
     "model": "model: the networks, and how they learn",
     "progress": "progress: what is shown while a run trains",
     "cross_play": "cross_play: the matrix of all pairs, measured now and then and at the end",
     "plastic": "plastic: a learner with the game's heuristics, measured now and then and at the end",
+    "evaluation": "evaluation: the learner with each of its teammates, measured now and then and at the end",
     "rewards": "rewards: a warning if they never vary",
     "checkpoints": "checkpoints: what a run resumes from",
     "trainer": "trainer: Lightning's own settings",
@@ -37,7 +39,7 @@ MARKUP = (
     (r"(\. Default: `[^`]*`)+\. \(", ". ("),
     (r"<class '(?:[\w.]*\.)?(\w+)'>", r"\1"),
     (r"\b(?:brdiv|lightning|torch)\.(?:\w+\.)*(?=[A-Z])", ""),
-    (r"(known subclasses: )(?:Playable|Objective), ", r"\1"),
+    (r"(known subclasses: )(?:Playable|Objective|PPO), ", r"\1"),
     (r"\b(?:Optional\[(\w+)\])", r"\1 | null"),
 )
 """What stands in docstrings for other readers than those of a terminal, and what is left of it."""

@@ -9,20 +9,17 @@ import torch
 from lightning import Trainer
 
 from brdiv.games import Game
-from brdiv.rollouts import collect
 from brdiv.rollouts.environment import Moment
 from brdiv.runs import CheckpointFileError
 from brdiv.runs.description import is_whole
-from brdiv.training import RolloutData, TeammateGenerator
+from brdiv.training import CountedModule, StreamData
 
 MOST_DRAWN = 32  # starts that an environment draws ahead
 ADAM = {"step", "exp_avg", "exp_avg_sq"}  # what it keeps of every parameter
 LARGEST = 1e30  # what an optimiser keeps is finite, and far from overflowing
 
 
-def rehearse(
-    checkpoint: dict[str, Any], path: Path, trainer: Trainer, module: TeammateGenerator, data: RolloutData
-) -> None:
+def rehearse(checkpoint: dict[str, Any], path: Path, trainer: Trainer, module: CountedModule, data: StreamData) -> None:
     """Refuse a checkpoint of which some part can't be loaded or played on from. Nothing of the run is changed."""
     parts = {
         "the Trainer's counts": lambda: check_loops(checkpoint, trainer),
@@ -69,9 +66,9 @@ def check_counts(own: Any, theirs: Any) -> None:
         agree(isinstance(theirs, bool) if isinstance(own, bool) else is_whole(theirs))
 
 
-def check_optimiser(checkpoint: dict[str, Any], module: TeammateGenerator) -> None:
+def check_optimiser(checkpoint: dict[str, Any], module: CountedModule) -> None:
     """The same parameters in the same groups, with settings of the same kinds, and a state of each one's shape."""
-    optimiser = module.configure_optimizers()
+    optimiser: Any = module.configure_optimizers()
     own, (theirs,) = optimiser.state_dict()["param_groups"], checkpoint["optimizer_states"]
     agree(theirs.keys() == {"state", "param_groups"})
     for ours, saved in zip(own, theirs["param_groups"], strict=True):
@@ -94,7 +91,7 @@ def is_estimate(name: str, value: Any, shape: torch.Size) -> bool:
     )
 
 
-def check_play(checkpoint: dict[str, Any], module: TeammateGenerator, data: RolloutData) -> None:
+def check_play(checkpoint: dict[str, Any], module: CountedModule, data: StreamData) -> None:
     """Every process's play, which must go on for a window."""
     for rank in checkpoint["loops"]["fit_loop"]["state_dict"]["combined_loader"][0]["ranks"]:
         agree(isinstance(rank.get("device", "cpu"), str))
@@ -102,7 +99,7 @@ def check_play(checkpoint: dict[str, Any], module: TeammateGenerator, data: Roll
             torch.Generator().set_state(rank["actions"])
             continue
         agree(is_whole(rank["play"]["draws"]["used"], 0, MOST_DRAWN))
-        collector = collect(data.game, data.pairing, module.population, data.window, torch.device("cpu"), [0])
+        collector = data.collect(module, torch.device("cpu"), [0])
         fresh = collector.env.begin()
         if rank.get("device", "cpu") != "cpu":  # generators of other devices have other states
             own = {"actions": collector.generator.get_state(), "device": "cpu"}
@@ -113,7 +110,7 @@ def check_play(checkpoint: dict[str, Any], module: TeammateGenerator, data: Roll
             collector.rollout()
 
 
-def check_moment(fresh: Moment, now: Moment, data: RolloutData) -> None:
+def check_moment(fresh: Moment, now: Moment, data: StreamData) -> None:
     """Rows of the shapes of ``fresh`` ones, who are where the game allows and see what is to be seen there."""
     assert fresh.state is not None
     assert now.state is not None

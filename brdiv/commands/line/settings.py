@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 from lightning.pytorch.cli import LightningArgumentParser
 
 import brdiv.games
+import brdiv.learners
 import brdiv.objectives
 import brdiv.rollouts
 from brdiv.commands.line.help import tidy
@@ -17,6 +18,7 @@ from brdiv.commands.line.parser import RaisesErrors
 from brdiv.configs import find_config
 from brdiv.errors import UserError
 from brdiv.games import Playable
+from brdiv.learners import PPO
 from brdiv.objectives import Objective
 
 
@@ -30,6 +32,7 @@ def class_names(module: ModuleType, parent: type) -> list[str]:
 CLASSES = {
     "data.game": sorted(class_names(brdiv.games, Playable) + class_names(brdiv.rollouts, Playable)),
     "model.objective": class_names(brdiv.objectives, Objective),
+    "model.method": ["PPO", *class_names(brdiv.learners, PPO)],
 }
 
 PRECISIONS = {None, 32, "32", "32-true", "bf16", "bf16-mixed"}

@@ -15,7 +15,7 @@ from brdiv.benchmarks.training import TrainingParts
 from brdiv.callbacks import (
     RunStopped,
 )
-from brdiv.commands.line.cli import USAGE, BuildOnly, SaveConfig, TrainingCLI
+from brdiv.commands.line.cli import BuildOnly, SaveConfig, TrainingCLI
 from brdiv.commands.line.processes import another_process_is_gone, leave_process_group, port_is_taken, why_it_is_gone
 from brdiv.commands.line.settings import (
     TrainingParser,
@@ -25,20 +25,19 @@ from brdiv.errors import UserError
 from brdiv.parent import as_parent
 from brdiv.runs import RunFolder, is_first_process
 from brdiv.runs.lock import unlock_all
-from brdiv.training import RolloutData, TeammateGenerator
 
 
-def run_training(arguments: list[str]) -> None:
+def run_training(arguments: list[str], kind: type[TrainingCLI] = TrainingCLI) -> None:
     """Train as these arguments say."""
     os.environ.update(as_parent())  # for the processes that Lightning starts
     try:
-        make_cli(TrainingCLI, arguments)
+        make_cli(kind, arguments)
     except RunStopped as stop:
         leave_process_group()
         if not is_first_process():
             return  # with an error code, it would have the first process ended before that has said what follows
         if stop.path is not None:
-            how = RunFolder.of_checkpoint(stop.path).how_to_resume(stop.path)
+            how = RunFolder.of_checkpoint(stop.path).how_to_resume(stop.path, stop.command)
             print(f"\n{stop}; saved as {stop.path}\n{how}", file=sys.stderr)
         sys.exit(128 + stop.signum)
     except SIGTERMException:  # Lightning's, which would end as if all was done; nothing was learned by then
@@ -77,20 +76,19 @@ def make_cli(kind: type[TrainingCLI], arguments: list[str]) -> TrainingCLI:
     sys.path.insert(0, "")  # so that custom games and objectives are found where one stands
     args: ArgsType = ["fit", *with_shipped_configs(arguments)]
     return kind(
-        TeammateGenerator,
-        RolloutData,
+        kind.module_class,
+        kind.data_class,
         save_config_callback=SaveConfig,
         save_config_kwargs={"save_to_log_dir": False},
         seed_everything_default=0,
         trainer_defaults={
             "max_epochs": 1,
             "devices": 1,
-            "gradient_clip_val": 1.0,
-            "gradient_clip_algorithm": "value",
             "enable_model_summary": False,
+            **kind.trainer_settings,
         },
         parser_class=TrainingParser,
-        parser_kwargs={"prog": "brdiv", "fit": {"usage": USAGE}},
+        parser_kwargs={"prog": "brdiv", "fit": {"usage": kind.usage}},
         args=args,
     )
 

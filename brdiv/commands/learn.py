@@ -1,0 +1,16 @@
+"""`brdiv learn`."""
+
+
+def learn(fit_options: list[str]) -> None:
+    """Train a learner with any mix of teammates who never change.
+
+    Example: `brdiv learn --config learners/ppo --teammates runs/reaching-brdiv-seed0 H1,H4`
+
+    Args:
+        fit_options: Settings of teammates, data, model, callbacks and Trainer.
+
+    """
+    from brdiv.commands.line.learning import LearnerCLI
+    from brdiv.commands.line.training import run_training
+
+    run_training(fit_options, LearnerCLI)
