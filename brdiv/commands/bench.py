@@ -82,12 +82,17 @@ def bench(
 
 def bench_learner(options: list[str], updates: int, repeats: int) -> None:
     """Print how fast `brdiv learn` with these options is."""
+    import sys
     from functools import partial
 
     from brdiv.benchmarks.learning import measure_learning, print_learning
+    from brdiv.callbacks import RunStopped
     from brdiv.commands.line.learning import build_learner
 
-    print_learning(measure_learning(partial(build_learner, options), updates, repeats))
+    try:
+        print_learning(measure_learning(partial(build_learner, options), updates, repeats))
+    except RunStopped as stop:
+        sys.exit(128 + stop.signum)
 
 
 def bench_together(fit_options: list[str], updates: int) -> None:
