@@ -85,15 +85,22 @@ class Struck:
         process = self.resume()
         if fault != "SIGKILL" or luck.random() < 0.8:  # the others kill before anything was done
             self.wait_until_it_trains(process)
-        if process.wait(luck.uniform(0.0, seconds)) is not None:
+        if not self.let_train(process, luck.uniform(0.0, seconds)):
             return False
         if fault == "freeze":
             process.send_signal(signal.SIGSTOP)
             time.sleep(luck.uniform(0.1, 1.0))
             process.send_signal(signal.SIGCONT)
-            if process.wait(luck.uniform(0.0, seconds)) is not None:
+            if not self.let_train(process, luck.uniform(0.0, seconds)):
                 return False
         return self.end(process, luck.choice(STOPS) if fault == "freeze" else signal.Signals[fault])
+
+    def let_train(self, process: Run, seconds: float) -> bool:
+        """Wait so long, or until a checkpoint appears: the machine may be faster than it was. False if it has ended."""
+        newest, end = self.checkpoints[-1:], time.monotonic() + seconds
+        while process.poll() is None and time.monotonic() < end and self.checkpoints[-1:] == newest:
+            time.sleep(0.002)
+        return process.poll() is None
 
     def end(self, process: Run, signum: signal.Signals) -> bool:
         """Send a signal that ends a process, which must say how to resume it if it can, and leave no other behind.
