@@ -39,8 +39,8 @@ def bounds(
             response that takes longer serves less.
         seed: Seed of training and of the episodes.
         threads: Number of CPU threads that torch may use.
-        products: Library that multiplies matrices, blas or onednn. `auto` measures which is fastest at full precision;
-            to repeat figures bit for bit on another machine, name one.
+        products: Library that multiplies matrices: blas, onednn or both. `auto` measures which is fastest at full
+            precision; to repeat figures bit for bit on another machine, name one.
         allow_imports: Import the custom game or external environment that a trusted file names.
         out: Folder for tables and figures; bounds-<number> if none is given.
 
