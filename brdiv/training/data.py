@@ -87,6 +87,8 @@ class RolloutData(LightningDataModule):
         seed: int = 0,
     ) -> None:
         super().__init__()
+        if not hasattr(game, "observation_size"):  # what all games have in common is none by itself
+            raise UserError(f"data.game is {type(game).__name__}: name a game")
         self.game = game
         if cross_play:
             self.pairing = Pairing(n_types, self_play_rows, cross_play_rows, mixed_play_rows, takeover)

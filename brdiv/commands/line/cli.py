@@ -20,7 +20,7 @@ from brdiv.callbacks import (
     Throughput,
     TrainingReturns,
 )
-from brdiv.commands.line.config_checks import check_groups, check_seed, check_trainer
+from brdiv.commands.line.config_checks import check_groups, check_seed, check_shares, check_trainer
 from brdiv.commands.line.cores import usable_cores, use_threads, warn_if_crowded
 from brdiv.commands.line.rehearsal import rehearse
 from brdiv.commands.line.settings import (
@@ -204,7 +204,8 @@ class TrainingCLI(LightningCLI):
 
     def before_fit(self) -> None:
         """Refuse to resume a run that can't be, or to measure what can't be, say what will be slow, see to memory."""
-        built = self.config_init.fit
+        data, built = self.datamodule, self.config_init.fit
+        check_shares(self.config.fit.trainer, data.steps // (data.steps_per_update * self.trainer.world_size))
         for measures in (built.cross_play, built.plastic):  # Lightning would ask them after it has begun a log
             measures.check_room(self.model)
         if self.resumed is not None:
