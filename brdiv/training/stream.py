@@ -79,6 +79,8 @@ class StreamData(LightningDataModule):
 
     def __init__(self, game: Playable, pairing: IdDraw, window: int, steps: int, seed: int) -> None:
         super().__init__()
+        if not hasattr(game, "observation_size"):  # what all games have in common is none by itself
+            raise UserError(f"data.game is {type(game).__name__}: name a game")
         self.game = game
         self.pairing = pairing
         if window < 1:

@@ -108,6 +108,9 @@ class ConfigFiles:
             "a size that is a list": other(data={"game": {"class_path": "LBF", "init_args": {"size": [0] * 1000}}}),
             "fewer than no machines": other(trainer={"num_nodes": -(2**63)}),
             "a limit beyond float32": other(trainer={"gradient_clip_val": 1e308}),
+            "more batches than numbers": other(trainer={"overfit_batches": 1e308}),
+            "less than a batch": other(trainer={"overfit_batches": 1e-46}),
+            "a game without a name": other(data={"game": {}}),
             "a callable": other(model={"objective": "os.system"}),
         }  # fmt: skip
 

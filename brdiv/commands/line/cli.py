@@ -20,7 +20,7 @@ from brdiv.callbacks import (
     Throughput,
     TrainingReturns,
 )
-from brdiv.commands.line.config_checks import check_groups, check_seed, check_trainer
+from brdiv.commands.line.config_checks import check_groups, check_seed, check_shares, check_trainer
 from brdiv.commands.line.cores import usable_cores, use_threads, warn_if_crowded
 from brdiv.commands.line.rehearsal import rehearse
 from brdiv.commands.line.settings import (
@@ -214,6 +214,8 @@ class TrainingCLI(LightningCLI):
 
     def before_fit(self) -> None:
         """Refuse to resume a run that can't be, or to measure what can't be, say what will be slow, see to memory."""
+        data = self.datamodule
+        check_shares(self.config.fit.trainer, data.steps // (data.steps_per_update * self.trainer.world_size))
         self.check_measuring()  # Lightning would ask after it has begun a log
         if self.resumed is not None:
             self.check_resumed(self.resumed)

@@ -11,6 +11,8 @@ from brdiv.errors import UserError
 from brdiv.text import plain
 
 MOST_BITS = 63  # of a whole number, as torch has them
+BATCHES = ("limit_train_batches", "overfit_batches")
+MOST_BATCHES = 2**53
 LARGEST_CLIP = 1e38  # float32 has no number much larger
 LARGEST_SEED = 2**32 - 1  # numpy takes no larger one
 
@@ -61,8 +63,19 @@ def check_trainer(trainer: Any) -> None:
     every = trainer.get("log_every_n_steps")
     if every is not None and every < 1:
         raise UserError(f"trainer.log_every_n_steps is {every}: it must be at least 1")
+    for name in BATCHES:
+        if not (trainer.get(name) or 0) <= MOST_BATCHES:
+            raise UserError(f"trainer.{name} is {plain(trainer.get(name), 40)}: it must be at most {MOST_BATCHES:,}")
     clip = trainer.get("gradient_clip_val")
     if clip is not None and not 0 <= clip <= LARGEST_CLIP:
         raise UserError(
             f"trainer.gradient_clip_val is {plain(clip, 40)}: it must be a number from 0 to {LARGEST_CLIP:g}"
         )
+
+
+def check_shares(trainer: Any, updates: int) -> None:
+    """Refuse a share of a run's updates that is less than one."""
+    for name in BATCHES:
+        share = trainer.get(name)
+        if isinstance(share, float) and 0 < share < 1 and share * updates < 1:
+            raise UserError(f"trainer.{name} is {share}: of {updates:,} updates that is less than one")

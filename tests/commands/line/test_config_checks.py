@@ -47,6 +47,9 @@ def nested(**values):
         ({"lr_scheduler": [0] * 1000}, "lr_scheduler is [0, 0"),
         (nested(size=[0] * 1000), "data.game.size is [0, 0"),
         ({"trainer": {"gradient_clip_val": 1e308}}, "trainer.gradient_clip_val is 1e+308: it must be a number from 0"),
+        ({"trainer": {"overfit_batches": 1e308}}, "trainer.overfit_batches is 1e+308: it must be at most"),
+        ({"trainer": {"overfit_batches": 1e-46}}, "trainer.overfit_batches is 1e-46: of "),
+        ({"data": {"game": {"class_path": "brdiv.games.Playable"}}}, "data.game is Playable: name a game"),
         ({"trainer": {"gradient_clip_val": -1}}, "trainer.gradient_clip_val is -1"),
         ({"trainer": {"num_nodes": -1, "fast_dev_run": True}}, "trainer: `num_nodes` must be a positive integer"),
     ],
@@ -55,7 +58,20 @@ def test_settings_that_make_no_sense_get_one_short_line_and_leave_nothing(settin
     config = tmp_path / "config.yaml"
     config.write_text(yaml.safe_dump(settings))
     with pytest.raises(SystemExit) as stop:
-        main(["fit", "--config", "reaching", *SMALL, "--config", str(config), "--run", str(tmp_path / "run")])
+        main(
+            [
+                "fit",
+                "--config",
+                "reaching",
+                *SMALL,
+                "--data.steps",
+                "1280",
+                "--config",
+                str(config),
+                "--run",
+                str(tmp_path / "run"),
+            ]
+        )
     assert stop.value.code == 2
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert told in line
