@@ -13,12 +13,17 @@ from torch.nn import functional
 from brdiv.errors import UserError
 
 SEATS = 2
-MULTIPLE = 16  # sizes that follow the data are rounded up to one: oneDNN builds a kernel for every new shape
+MULTIPLE, SMALL_MULTIPLE = 16, 4
+"""Sizes that follow the data are rounded up to one: oneDNN builds a kernel for every new shape.
+
+To the small one where sizes are small, as in play, so that little is added to them: there are few of those, too.
+"""
 
 
-def round_up(size: int) -> int:
-    """Round a size up to one of few."""
-    return -(-size // MULTIPLE) * MULTIPLE
+def round_up(size: int, usual: int = MULTIPLE**2) -> int:
+    """Round a size up to one of few, finely enough where that many are ``usual``."""
+    multiple = MULTIPLE if usual >= 8 * MULTIPLE else SMALL_MULTIPLE
+    return -(-size // multiple) * multiple
 
 
 def check_sizes(hidden: Sequence[int]) -> None:
@@ -152,7 +157,7 @@ def run_grouped(layers: Iterable[nn.Module], x: Tensor, policy: Tensor, n_polici
     x = x.index_select(0, groups.sample).view(groups.number, groups.size, -1)
     *inner, last = layers
     for layer in inner:
-        x = layer(x, groups.owner).relu()
+        x = layer(x, groups.owner).relu_()
     out: Tensor = last(x, groups.owner).flatten(0, 1).index_select(0, groups.slot)
     return out
 
@@ -170,7 +175,7 @@ def group_by_policy(policy: Tensor, n_policies: int) -> Groups:
     policies = policy.numpy().astype(np.int16)  # so sorting is by radix: a third of the time at thousands of samples
     order = policies.argsort(kind="stable")
     counts = np.bincount(policies, minlength=n_policies)
-    size = round_up(int(counts.max()))
+    size = round_up(int(counts.max()), len(policies) // n_policies)
     # Samples in that order stand one after the other, with a gap where a policy's row ends.
     gaps = np.arange(0, n_policies * size, size) - counts.cumsum() + counts
     place = np.arange(len(policies)) + gaps.repeat(counts)
@@ -203,9 +208,12 @@ def group_in_blocks(policy: Tensor, n_policies: int) -> Groups:
 
 
 def sample(logits: Tensor, generator: torch.Generator | None = None) -> Tensor:
-    """Draw actions ``[...]`` from ``logits [..., A]``: the argmax of logits plus Gumbel noise."""
-    noise = torch.empty_like(logits).exponential_(generator=generator)
-    return (logits - noise.log()).argmax(-1)
+    """Draw actions ``[...]`` from ``logits [..., A]``: the argmax of logits plus Gumbel noise, -log(-log(uniform)).
+
+    Uniform numbers and two logarithms take 18 instead of 40 µs at 160 rows: `exponential_` draws one by one.
+    """
+    noise = torch.rand(logits.shape, generator=generator, device=logits.device, dtype=logits.dtype)
+    return (logits - noise.log_().neg_().log_()).argmax(-1)
 
 
 class Critic(nn.Module):

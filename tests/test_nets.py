@@ -70,6 +70,16 @@ def test_groups_hold_every_sample_once_with_its_own_policy(policy, group):
     assert torch.equal(groups.sample[groups.slot], torch.arange(len(policy)))
 
 
+@pytest.mark.parametrize(("each", "spare"), [(30, 3), (200, 15)])
+def test_little_is_added_to_groups_to_have_few_sizes(each, spare):
+    sizes = {group_by_policy(torch.arange(4).repeat_interleave(each + more), 4).size for more in range(48)}
+    assert len(sizes) <= 48 // (spare + 1) + 1
+    assert all(
+        0 <= group_by_policy(torch.arange(4).repeat_interleave(each + more), 4).size - each - more <= spare
+        for more in range(48)
+    )
+
+
 def test_groups_of_known_size_give_the_same_logits(population, monkeypatch):
     observation, ids = batch()
     exact = population(observation, ids)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from brdiv.errors import UserError
+from brdiv.parent import as_parent
 
 
 class Arrangement(NamedTuple):
@@ -36,15 +37,19 @@ def measure_at_once(arguments: list[str], runs: int, threads: int, updates: int)
     """Median steps per second of each of several runs that train at the same time."""
     command = [sys.executable, "-m", "brdiv", "bench", *arguments, "--threads", str(threads)]
     command += ["--updates", str(updates), "--repeats", "1", "--single"]
-    started = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(runs)
-    ]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    started = [subprocess.Popen(command, **pipes, text=True, env=as_parent()) for _ in range(runs)]  # type: ignore[call-overload]
     speeds = []
-    for process in started:
-        out, complaint = process.communicate()
-        if process.returncode:
-            raise UserError(complaint.strip().splitlines()[-1] if complaint.strip() else "the benchmark failed")
-        speeds.append(int(json.loads(out.splitlines()[-1])["spread"]["fit"][1]))
+    try:
+        for process in started:
+            out, complaint = process.communicate()
+            if process.returncode:
+                said = complaint.strip().splitlines() or ["the benchmark failed"]
+                raise UserError(said[-1].removeprefix("brdiv: error: "))
+            speeds.append(int(json.loads(out.splitlines()[-1])["spread"]["fit"][1]))
+    finally:
+        for process in started:
+            process.kill()  # which leaves those alone that have ended
     return speeds
 
 

@@ -111,6 +111,10 @@ class Game(Playable):
 
     view_size: int
 
+    recordable: bool = False
+    """Whether `step` and `observe` do the same operations whatever is in their tensors, so that these can be recorded
+    and repeated. It holds for the class that says so, not for what is derived from it."""
+
     @abstractmethod
     def initial(self, rows: int, generator: torch.Generator) -> TensorDict:
         """Draw start states, a TensorDict ``[rows]``, from the generator alone."""

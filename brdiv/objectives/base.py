@@ -82,10 +82,13 @@ class Objective(nn.Module):
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
 
+LARGEST_WEIGHT = 1e30
+
+
 def check_not_negative(**settings: float) -> None:
-    """Refuse negative and infinite weights by name."""
+    """Refuse weights by name that are negative, or beyond what float32 multiplies."""
     for name, value in settings.items():
         if not value >= 0:
             raise UserError(f"{name} is {value}: it may not be negative")
-        if value == float("inf"):
-            raise UserError(f"{name} is {value}: it must be finite")
+        if value > LARGEST_WEIGHT:
+            raise UserError(f"{name} is {value}: it must be at most {LARGEST_WEIGHT:g}")

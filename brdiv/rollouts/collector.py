@@ -16,7 +16,7 @@ from brdiv.rollouts.environment import Moment, RowsEnv
 from brdiv.rollouts.pairings import IdDraw, is_mixed
 from brdiv.rollouts.two_player import make_env
 
-PLAY_FORMAT = 1
+PLAY_FORMAT = 2
 """Counts up when what a checkpoint says of play can no longer be read, or would be resumed differently, than before."""
 
 
@@ -127,7 +127,9 @@ def collect(
     Environments and actions draw from a random stream each, both derived from ``seed``.
     """
     env_seed, _ = derive_seeds(seed)
-    return RolloutCollector(make_env(game, pairing, device, env_seed), actor, window, seed)
+    env = make_env(game, pairing, device, env_seed)
+    env.record()
+    return RolloutCollector(env, actor, window, seed)
 
 
 def derive_seeds(seed: Sequence[int]) -> tuple[int, int]:

@@ -59,6 +59,9 @@ class RowsEnv(EnvBase):
     def renew(self, now: Moment, done: Tensor) -> Moment:
         """Start new episodes, with new ids, in the rows that are ``done [B]``."""
 
+    def record(self) -> None:
+        """Make ready for thousands of steps, where there is a way to make them faster."""
+
     def settle(self, now: Moment, done: Tensor) -> Moment:
         """Make every row ready for another step when no new episode is wanted where one is ``done [B]``.
 

@@ -13,6 +13,8 @@ TAKEOVER = 0.3
 
 MOST_TYPES = 1024  # of which every pair is to be measured
 
+LEAST_WEIGHT, MOST_WEIGHT = 1e-30, 1e30  # float32 can add and divide those
+
 
 class IdDraw(Protocol):
     """Draws the ids of new episodes."""
@@ -131,7 +133,8 @@ class TeammateDraw(IdDraw):
         if self.weights is None:
             teammate = torch.randint(self.n_types, shape, generator=generator, device=device)
         else:
-            drawn = self.weights.to(device).multinomial(times * self.rows, replacement=True, generator=generator)
+            self.weights = self.weights.to(device)
+            drawn = self.weights.multinomial(times * self.rows, replacement=True, generator=generator)
             teammate = drawn.view(shape)
         return torch.stack([teammate, torch.zeros_like(teammate)], -1)
 
@@ -140,6 +143,10 @@ def check_weights(weights: Sequence[float], n_teammates: int) -> list[float]:
     """Refuse weights that are not one for each teammate, or can't be shares of a whole."""
     if len(weights) != n_teammates:
         raise UserError(f"weights are {len(weights)}, and there are {n_teammates} teammates: give one for each")
-    if not all(0 <= weight < float("inf") for weight in weights) or sum(weights) <= 0:
-        raise UserError(f"weights are {list(weights)}: none may be negative, and some must be positive")
+    in_range = all(weight == 0 or LEAST_WEIGHT <= weight <= MOST_WEIGHT for weight in weights)
+    if not in_range or not any(weights):
+        raise UserError(
+            f"weights are {list(weights)}: none may be negative, and some must be positive, from {LEAST_WEIGHT:g} to "
+            f"{MOST_WEIGHT:g}"
+        )
     return [float(weight) for weight in weights]

@@ -11,6 +11,7 @@ from torchrl.data import Composite, Unbounded
 from brdiv.games import Game, Playable
 from brdiv.rollouts.environment import Moment, RowsEnv, Step
 from brdiv.rollouts.pairings import IdDraw, NoIds
+from brdiv.rollouts.recorded import Recorded, Rules, is_recordable, rules_of
 
 STARTS = 8_192  # rows to draw at a time, at least one for each row of the environment
 
@@ -51,6 +52,8 @@ class TwoPlayerEnv(RowsEnv):
         self.rows = pairing.rows
         self.pairing = pairing
         self.starts: list[Start] = []
+        self.rules: Rules = rules_of(self.game)
+        self.to_record = False
         if isinstance(seed, torch.Generator):
             # Whoever shares it expects that no more is drawn than is played.
             self.generator, self.block = seed, 1
@@ -75,12 +78,17 @@ class TwoPlayerEnv(RowsEnv):
         return Moment(TensorDict(start.state, [self.rows]), clock, start.ids, start.observation)
 
     def advance(self, now: Moment, action: Tensor) -> Step:
-        """Step the rules, and tell the end of the game from the end of the time."""
+        """Step the rules."""
         assert now.state is not None
-        state, reward, terminated = self.game.step(now.state, action)
-        clock = now.clock + 1
-        after = Moment(state, clock, now.ids, self.game.observe(state))
-        return Step(after, reward, terminated, terminated | (clock >= self.game.horizon))
+        if self.to_record:
+            self.rules, self.to_record = Recorded(self.rules, now.state, now.clock, action), False
+        played = self.rules(now.state, now.clock, action)
+        after = Moment(played.state, played.clock, now.ids, played.observation)
+        return Step(after, played.reward, played.terminated, played.done)
+
+    def record(self) -> None:
+        """Record the rules in the next step, where that can be done: worth it for whoever plays thousands."""
+        self.to_record = self.device.type == "cpu" and is_recordable(self.game)
 
     def renew(self, now: Moment, done: Tensor) -> Moment:
         """Merge fresh starts in where rows are done."""

@@ -14,11 +14,12 @@ from torch import Tensor
 from brdiv.errors import UserError
 from brdiv.nets import Critic, Population, SeparateCritics, values_where
 from brdiv.objectives import Objective, Sizes
+from brdiv.objectives.base import LARGEST_WEIGHT
 from brdiv.training.counted import CountedModule
 from brdiv.training.data import RolloutData
 from brdiv.training.description import told
 from brdiv.training.finite import check_gradients, check_losses, largest_gradients
-from brdiv.training.losses import actor_loss, critic_loss, entropy
+from brdiv.training.losses import actor_loss, critic_loss, entropy, log_softmax
 from brdiv.training.products import ROWS, STEPS, Products, described, fastest, measure
 from brdiv.training.ranks import mean_over_ranks
 from brdiv.training.returns import is_bootstrapped, n_step_returns
@@ -85,8 +86,8 @@ class TeammateGenerator(CountedModule):
             "final_entropy_weight": entropy_weight if final_entropy_weight is None else final_entropy_weight,
             "policy_gain": policy_gain,
         }.items():
-            if not 0 <= value < float("inf"):
-                raise UserError(f"{name} is {value}: it must be a number, and not a negative one")
+            if not 0 <= value <= LARGEST_WEIGHT:
+                raise UserError(f"{name} is {value}: it must be a number from 0 to {LARGEST_WEIGHT:g}")
         critic_hidden = critic_hidden or hidden
         actors = 2 * n_types * weights_of([observation_size, *hidden, n_actions])
         critics = n_types if separate_critics else 1
@@ -141,7 +142,7 @@ class TeammateGenerator(CountedModule):
         value = self.critic(observation, ids)
         actor_return, critic_target = self.targets(rollout)
         advantage = self.objective.slope(ids) * (actor_return - value.detach())
-        log_probs = self.population(observation, ids).log_softmax(-1)
+        log_probs = log_softmax(self.population(observation, ids))
         log_prob = log_probs.gather(-1, action.unsqueeze(-1)).squeeze(-1)
         entropies = entropy(log_probs)
         self.summed_entropy = entropies.detach().sum(-1).mean()

@@ -3,7 +3,7 @@ import math
 import pytest
 import torch
 
-from brdiv.training.losses import actor_loss, critic_loss, entropy
+from brdiv.training.losses import actor_loss, critic_loss, entropy, log_softmax
 
 
 def test_critic_loss_is_half_the_mean_squared_error():
@@ -32,3 +32,14 @@ def test_entropy_of_uniform_policies_is_log_a():
 def test_entropy_of_a_certain_policy_is_nothing():
     logits = torch.tensor([[[1000.0, 0.0], [0.0, 1000.0]]])
     assert torch.allclose(entropy(logits.log_softmax(-1)), torch.zeros(()), atol=1e-6)
+
+
+def test_log_probabilities_and_their_gradients_are_those_of_torch():
+    logits = torch.randn(7, 5, 2, 6) * 20
+    weight = torch.randn_like(logits)
+    ours, theirs = (logits.clone().requires_grad_() for _ in range(2))
+    found, expected = log_softmax(ours), theirs.log_softmax(-1)
+    assert torch.allclose(found, expected, rtol=1e-6, atol=1e-6)
+    (found * weight).sum().backward()
+    (expected * weight).sum().backward()
+    assert torch.allclose(ours.grad, theirs.grad, atol=1e-5)

@@ -56,6 +56,7 @@ class Cooking(Game):
     """
 
     n_actions = 8
+    recordable = True
     response_steps = 600_000
     view_size = 20
     observation_bounds = (-1.0, 1.0)

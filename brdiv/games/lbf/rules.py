@@ -47,6 +47,7 @@ class LBF(Game):
     """
 
     n_actions = len(MOVES)
+    recordable = True
     observation_bounds = (0.0, 1.0)
     placements: Tensor
     seen: Tensor

@@ -41,6 +41,7 @@ class Reaching(Game):
     """
 
     n_actions = len(MOVES)
+    recordable = True
     response_steps = 120_000
     view_size = 4
     observation_bounds = (0.0, 1.0)
