@@ -1,6 +1,5 @@
 """What becomes of a learner while it trains: measured with each of its teammates, and written down in the end."""
 
-import sys
 from typing import Any
 
 import torch
@@ -20,7 +19,7 @@ from brdiv.training import NotFiniteError
 from brdiv.training.room import check_room
 
 from .every import EverySteps, check_least
-from .watched import folder_of, log_picture, stream_of
+from .watched import folder_of, log_picture, say_with, stream_of
 
 
 def learner_data(trainer: Trainer) -> LearnerData:
@@ -154,7 +153,7 @@ class LearnerExport(Callback):
             try:
                 self.export(trainer, module)
             except OSError as error:  # must not hide why the run ended
-                print(f"the learner could not be written: {error}", file=sys.stderr)
+                say_with(exception, f"the learner could not be written: {error.strerror or error}")
 
     def export(self, trainer: Trainer, module: LearnerModule) -> None:
         """Write the file, with how it was made."""

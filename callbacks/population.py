@@ -1,6 +1,5 @@
 """Export of the population: the file that outlives the run."""
 
-import sys
 from typing import Any
 
 from lightning import Callback, Trainer
@@ -10,7 +9,7 @@ from brdiv.runs.lock import FolderGoneError
 from brdiv.runs.population_file import describe
 from brdiv.training import NotFiniteError, TeammateGenerator
 
-from .watched import data_of, folder_of
+from .watched import data_of, folder_of, say_with
 
 
 class PopulationExport(Callback):
@@ -31,7 +30,7 @@ class PopulationExport(Callback):
             try:
                 self.export(trainer, module)
             except OSError as error:  # must not hide why the run ended
-                print(f"the population could not be written: {error}", file=sys.stderr)
+                say_with(exception, f"the population could not be written: {error.strerror or error}")
 
     def export(self, trainer: Trainer, module: TeammateGenerator) -> None:
         """Write the file, with how it was made."""

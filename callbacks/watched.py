@@ -1,11 +1,13 @@
 """What a callback watches: one typed way to the data, the run's folder and the pictures."""
 
 import gc
+import sys
 
 from lightning import Trainer
 from lightning.pytorch.loggers import TensorBoardLogger
 from matplotlib.figure import Figure
 
+from brdiv.errors import UserError
 from brdiv.figures import as_image
 from brdiv.runs import RunFolder
 from brdiv.runs.lock import check_there
@@ -45,3 +47,11 @@ def log_picture(trainer: Trainer, module: CountedModule, name: str, figure: Figu
             logger.experiment.add_image(name, as_image(figure, name), module.env_steps, dataformats="HWC")
     del figure
     gc.collect()
+
+
+def say_with(exception: BaseException, told: str) -> None:
+    """Say something beside what ended a run: in the same line, where that is answered in one."""
+    if isinstance(exception, UserError):
+        exception.add_note(told)
+    else:
+        print(told, file=sys.stderr)

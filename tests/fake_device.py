@@ -10,7 +10,7 @@ import gc
 import traceback
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_flatten
@@ -18,6 +18,7 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 
 _setup_privateuseone_for_python_backend("gpu")
 GPU = torch.device("gpu:0")
+torch.gpu.get_amp_supported_dtype = lambda: [torch.bfloat16]  # asked wherever autocast is switched off for a while
 OURS = ("/brdiv/", "/callbacks/")
 
 
@@ -80,8 +81,10 @@ def without_generator(function):
 def fake_gpu():
     """Enter the made-up device; gives what watches it. For a process of its own: torch stays changed."""
     torch.Generator = Generator
-    torch.randint, torch.rand = without_generator(torch.randint), without_generator(torch.rand)
-    torch.Tensor.exponential_ = without_generator(torch.Tensor.exponential_)
+    for name in ("randint", "rand", "randperm"):
+        setattr(torch, name, without_generator(getattr(torch, name)))
+    for name in ("exponential_", "multinomial"):
+        setattr(torch.Tensor, name, without_generator(getattr(torch.Tensor, name)))
     make_tensor = torch.tensor  # on a real device a blocking copy from the host, and noted as one here
     torch.tensor = lambda data, device=None, **kwargs: make_tensor(data, **kwargs).to(device or "cpu")
     # Letting go of the storages of fake tensors crashes torch 2.13, so nothing is let go of.
@@ -103,13 +106,15 @@ def numbers_may_be_read():
         with torch.utils._python_dispatch._disable_current_modes():
             return torch.zeros(tensor.shape, dtype=tensor.dtype)
 
-    torch.Tensor.tolist = lambda tensor: kept["tolist"](read(tensor))
+    own = FakeTensor.tolist  # fake tensors have one of their own
+    torch.Tensor.tolist = FakeTensor.tolist = lambda tensor: kept["tolist"](read(tensor))
     torch.Tensor.cpu = read
     for name in ("item", "__float__", "__bool__", "__int__"):
         setattr(torch.Tensor, name, lambda tensor, name=name: kept[name](read(tensor)))
     try:
         yield
     finally:
+        FakeTensor.tolist = own
         for name, function in kept.items():
             setattr(torch.Tensor, name, function)
 

@@ -42,3 +42,24 @@ def test_measuring_stays_on_the_device(game, found):
 @pytest.mark.parametrize("game", shipped_games())
 def test_what_is_saved_of_play_is_on_the_cpu(game, found):
     assert found[f"checkpoint of {game}"] == []
+
+
+@pytest.mark.parametrize("game", shipped_games())
+@pytest.mark.parametrize("method", ["PPO", "LIAM"])
+def test_an_update_of_a_learner_stays_on_the_device(method, game, found):
+    assert found[f"learner of {game}, {method}"] == []
+
+
+@pytest.mark.parametrize("game", shipped_games())
+def test_measuring_a_learner_stays_on_the_device_but_for_who_plays_whom(game, found):
+    assert [line for line in found[f"measuring a learner of {game}"] if "torch.tensor(pairs" not in line] == []
+
+
+@pytest.mark.parametrize("game", shipped_games())
+def test_what_is_saved_of_a_learners_play_is_on_the_cpu(game, found):
+    assert found[f"checkpoint of a learner of {game}"] == []
+
+
+@pytest.mark.parametrize("game", shipped_games())
+def test_an_update_of_responses_to_teams_stays_on_the_device(game, found):
+    assert found[f"responses of {game}"] == []

@@ -2,6 +2,6 @@
 
 from brdiv.bounds.cover import smallest_cover
 from brdiv.bounds.measure import ENOUGH, Bounds, Served, find_bounds
-from brdiv.bounds.training import Settings, train_responses
+from brdiv.bounds.training import Fit, Settings, Task, train_responses
 
-__all__ = ["ENOUGH", "Bounds", "Served", "Settings", "find_bounds", "smallest_cover", "train_responses"]
+__all__ = ["ENOUGH", "Bounds", "Fit", "Served", "Settings", "Task", "find_bounds", "smallest_cover", "train_responses"]

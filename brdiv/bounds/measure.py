@@ -11,7 +11,7 @@ from torch import Tensor
 
 from brdiv.bounds.cover import MOST_TEAMS, smallest_cover
 from brdiv.bounds.responses import Group, StackedPolicies, pairs_of
-from brdiv.bounds.training import Settings, train_responses
+from brdiv.bounds.training import Fit, Settings, Task, fit_at_once, train_responses
 from brdiv.errors import UserError
 from brdiv.games import Playable, Policies
 from brdiv.nets import Population
@@ -109,12 +109,14 @@ def able_teams(own: Sequence[float]) -> list[int]:
 
 
 class Match(NamedTuple):
-    """Who plays, what, how often, and how much sooner is better."""
+    """Who plays, what, how often, how much sooner is better, and how responses are trained."""
 
     population: Population
     game: Playable
     episodes: int
     gamma: float
+    fit: Fit
+    products: str
 
     def self_play(self, seed: int) -> list[float]:
         """Mean return of every team with its own best response."""
@@ -126,7 +128,8 @@ class Match(NamedTuple):
     ) -> list[Served]:
         """Train one response to each group, and let it play with each team of its group."""
         what = f"{len(groups)} response{'s' * (len(groups) > 1)}"
-        trained = train_responses(self.population, self.game, groups, settings, seed, partial(tell, what))
+        task = Task(self.population, self.game, groups, settings, seed)
+        trained = train_responses(task, partial(tell, what), self.fit, self.products)
         seats = [(team, number) for number, group in enumerate(groups) for team in group]
         returns = iter(self.returns(StackedPolicies(trained), torch.tensor(seats), seed))
         return [Served.of(group, [next(returns) for _ in group], own) for group in groups]
@@ -148,6 +151,8 @@ def find_bounds(
     seed: int = 0,
     tell: Tell = lambda what, done, total: None,
     gamma: float = 1.0,
+    fit: Fit = fit_at_once,
+    products: str = "auto",
 ) -> Bounds:
     """Train a response to every pair of teams, and find how many responses the population needs.
 
@@ -155,7 +160,7 @@ def find_bounds(
     """
     began = time.perf_counter()
     check_teams(population.n_types)
-    match = Match(population, game, episodes, gamma)
+    match = Match(population, game, episodes, gamma, fit, products)
     own = match.self_play(seed)
     teams = able_teams(own)
     if not teams:

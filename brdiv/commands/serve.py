@@ -19,11 +19,11 @@ def serve(
 
     Example: `brdiv serve runs/reaching-brdiv-seed0`
 
-    The page is served to this machine alone. Agents are the heuristics of the three games, and the teammates, best
-    responses and PLASTIC learners of the populations that are named.
+    The page is served to this machine alone. Agents are the heuristics of the three games, the teammates, best
+    responses and PLASTIC learners of the populations that are named, and the learners that are.
 
     Args:
-        runs: Population files, run folders, or folders of runs.
+        runs: Population files, learner files, run folders, or folders of runs.
         port: Port to listen on; 0 chooses a free one.
         save: File to append episodes to as JSON lines, of players who agree to it; `brdiv play --replay` shows them.
         most_games: Number of games that may be played at once.

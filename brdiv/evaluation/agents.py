@@ -57,7 +57,12 @@ class PairResult(NamedTuple):
 
 
 def find_pair(first: str, second: str, game_name: str | None = None, allow_imports: bool = False) -> Pair:
-    """Look two agents up by name; a game must be named where no file tells it."""
+    """Look two agents up by name; a game must be named where no file tells it.
+
+    A trained learner has but one seat, and takes it whichever of the two is named first.
+    """
+    if is_learner(first) and not is_learner(second):
+        first, second = second, first
     texts = (first, second)
     trained = {text: load_learner(text, allow_imports) for text in texts if is_learner(text)}
     files = [text.rpartition(":")[0] if text not in trained else "" for text in texts]
@@ -115,7 +120,7 @@ def find_learned(text: str, population: Population, seat: int) -> Agent:
 def find_trained(text: str, saved: SavedLearner, seat: int) -> Agent:
     """Return the learner of a file, who sits in the best response's seat."""
     if seat == TEAMMATE:
-        raise UserError(f"{text}: the learner sits in the best response's seat; name it second")
+        raise UserError(f"{text}: a learner sits in the best response's seat; two of them can't play")
     label = str(saved.about.get("method", {}).get("label") or "learner")
     return Agent(label, TrainedLearner(saved.net, label), 0)
 

@@ -3,11 +3,17 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import brdiv.games
+from brdiv.errors import UserError
 from brdiv.games import Playable
+from brdiv.runs.description import DescriptionError, is_class, parse
+from brdiv.text import plain
 
 FOLDER = Path(brdiv.games.__file__).parent / "bounds"
+MOST_BYTES = 1 << 20
+LARGEST = 1e30  # of a return, which stays far from overflowing
 HOPELESS = 0.05
 """Where even a best response earns less than this, nobody can play with a teammate."""
 
@@ -15,14 +21,39 @@ HOPELESS = 0.05
 def bounds_of(game: Playable, folder: Path = FOLDER) -> dict[str, float]:
     """Return what is possible with each heuristic of a game, by name; nothing for games without shipped bounds."""
     path = folder / f"{type(game).__name__.lower()}.json"
-    if not path.is_file():
+    if not path.exists():
         return {}
-    told = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        told = read_bounds(path)
+    except (DescriptionError, OSError) as error:
+        reason = error if isinstance(error, DescriptionError) else error.strerror
+        raise UserError(f"{plain(path, 1000)} has no bounds of a game: {reason}; `brdiv bounds` makes them") from None
     # Settings as a file would have them: a tuple is a list there.
     settings = json.loads(json.dumps(game.settings()))
     if told["game"] != {"name": type(game).__name__, "settings": settings}:
         return {}
     return {name: float(bound["mean_return"]) for name, bound in told["bounds"].items()}
+
+
+def read_bounds(path: Path) -> dict[str, Any]:
+    """Read a file of bounds, and check what is looked at of it."""
+    if not path.is_file():
+        raise DescriptionError("it is no file at all, but a folder, a device or a pipe")
+    if path.stat().st_size > MOST_BYTES:
+        raise DescriptionError(f"it is larger than {MOST_BYTES:,} bytes")
+    told = parse(path.read_bytes())
+    if not is_class(told.get("game")):
+        raise DescriptionError("it doesn't say its game")
+    bounds = told.get("bounds")
+    found = bounds.values() if isinstance(bounds, dict) else [None]
+    if not all(isinstance(bound, dict) and is_return(bound.get("mean_return")) for bound in found):
+        raise DescriptionError("it doesn't say what each teammate's best response earns")
+    return told
+
+
+def is_return(value: Any) -> bool:
+    """Whether a value is a number that can have been earned."""
+    return type(value) in {int, float} and abs(value) < LARGEST  # so no NaN
 
 
 def is_hopeless(bound: float) -> bool:

@@ -6,13 +6,15 @@ from typing import NamedTuple
 
 import torch
 
-from brdiv.errors import UserError
+from brdiv.errors import LARGEST_SEED, UserError
 from brdiv.games import Playable
 from brdiv.metrics import best_response_diversity, interchangeable_groups, mean_diagonal, mean_off_diagonal
 from brdiv.nets import Population
 from brdiv.runs import load_population
 from brdiv.teamwork import NoisyPolicies, TeamStrategy, both_seats, cross_play, play_pairs, team_strategies
+from brdiv.text import plain
 
+MOST_SEEDS = 10_000
 NOISE = 0.4
 """Share of a teammate's actions that are replaced by random ones, to see how brittle its best response is."""
 
@@ -82,11 +84,20 @@ def parse_seeds(text: str) -> list[int]:
     [0, 1, 2, 3, 7]
     """
     seeds: list[int] = []
+    shown = repr(plain(text, 100))
     for part in text.split(","):
         first, dash, last = part.partition("-")
-        if not first.isdigit() or (dash and not last.isdigit()):
-            raise UserError(f"seeds {text!r}: give numbers and ranges, as in 0-9 or 1,4,7")
-        seeds += range(int(first), int(last or first) + 1)
-    if not seeds:
-        raise UserError(f"seeds {text!r} names none")
+        if not are_digits(first) or (dash and not are_digits(last)):
+            raise UserError(f"seeds {shown}: give numbers and ranges, as in 0-9 or 1,4,7")
+        least, most = int(first), int(last or first)
+        if most < least or most > LARGEST_SEED:
+            raise UserError(f"seeds {shown}: a range goes up, and no seed is above {LARGEST_SEED:,}")
+        if len(seeds) + most - least >= MOST_SEEDS:
+            raise UserError(f"seeds {shown}: at most {MOST_SEEDS:,} are trained")
+        seeds += range(least, most + 1)
     return list(dict.fromkeys(seeds))
+
+
+def are_digits(text: str) -> bool:
+    """Whether some text is a number, and not one of a page."""
+    return text.isascii() and text.isdecimal() and len(text) <= 10

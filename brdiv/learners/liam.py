@@ -11,6 +11,7 @@ from brdiv.games import TEAMMATE
 from brdiv.learners.methods import PPO, LearnerSizes
 from brdiv.nets import mlp
 from brdiv.recurrent import Output
+from brdiv.training.room import check_room
 
 
 class LIAM(PPO):
@@ -34,6 +35,8 @@ class LIAM(PPO):
     def build(self, sizes: LearnerSizes) -> None:
         """Build the decoder, from the memory to the teammate's observation and the logits of its action."""
         self.observation_size = sizes.observation_size
+        numbers = self.hidden * (sizes.memory + sizes.observation_size + sizes.n_actions)
+        check_room(4 * numbers, f"a decoder with {self.hidden} neurons")  # gradients and two estimates of Adam, too
         self.decoder = mlp([sizes.memory, self.hidden], sizes.observation_size + sizes.n_actions)
 
     def auxiliary(self, output: Output, rollout: TensorDictBase) -> dict[str, Tensor]:

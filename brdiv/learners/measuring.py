@@ -17,7 +17,7 @@ def play_with_each(
     kinds = list({id(policies): policies for policies, _ in teammates.candidates}.values())
     first = {id(kind): sum(map(len, kinds[:place])) for place, kind in enumerate(kinds)}
     pairs = [[first[id(policies)] + number, 0] for policies, number in teammates.candidates]
-    everyone = SeveralPolicies(kinds)
+    everyone = kinds[0] if len(kinds) == 1 else SeveralPolicies(kinds)
     learner = TrainedLearner(net)
     return play_pairs(
         teammates.game, everyone, learner, torch.tensor(pairs, device=generator.device), episodes, generator

@@ -21,6 +21,8 @@ from brdiv.training.room import check_room
 from brdiv.training.schedules import linear
 from brdiv.training.stream import StreamData
 
+MOST_EPOCHS = 1000  # over a window; more would be learning one by heart
+
 
 class LearnerModule(CountedModule):
     """Trains a learner to play with whoever its teammate is.
@@ -131,9 +133,9 @@ class LearnerModule(CountedModule):
 
         Which rows are together follows from the number of the window alone, so that a run that resumes goes on alike.
         """
-        generator = torch.Generator().manual_seed(batch_idx)
+        generator = torch.Generator(self.device).manual_seed(batch_idx)
         for _ in range(self.epochs):
-            order = torch.randperm(rows, generator=generator).to(self.device)
+            order = torch.randperm(rows, generator=generator, device=self.device)
             yield from order.chunk(min(self.minibatches, rows))
 
     def learn(self, optimizer: Any, rollout: TensorDictBase, entropy_weight: float) -> dict[str, Tensor]:
@@ -192,3 +194,5 @@ def check_settings(
     for name, value in counts.items():
         if value < 1:
             raise UserError(f"{name} is {value}: it must be at least 1")
+    if counts["epochs"] > MOST_EPOCHS:
+        raise UserError(f"epochs is {counts['epochs']}: it must be at most {MOST_EPOCHS:,}")

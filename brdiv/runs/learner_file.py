@@ -123,17 +123,29 @@ def is_learner(path: str | os.PathLike[str]) -> bool:
         return LEARNER.key.encode() in file.read(1 << 16)
 
 
+def find_learner(path: Path) -> Path:
+    """Find a learner file: the path itself, or that of a run folder. What is neither, a pipe say, is refused."""
+    found = RunFolder(path).learner if path.is_dir() else path
+    if not found.exists():
+        raise MissingFileError(f"no learner file at {plain(found, 1000)}")
+    if not found.is_file():
+        raise UserError(f"{plain(found, 1000)} is not a learner file: it is no file at all, but a device or a pipe")
+    return found
+
+
+def about_learner(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read what a learner file says of itself, and see that it is whole, without building its game."""
+    found = find_learner(Path(path))
+    with refusing(found, "learner"):
+        return read_file(found, LEARNER)[0]
+
+
 def load_learner(path: str | os.PathLike[str], allow_imports: bool = False) -> SavedLearner:
     """Read a learner file, or that of a run folder: the network, the game it plays, and how it was made.
 
     What is wrong with a file is refused as a population file's mistakes are, in one line.
     """
-    found = Path(path)
-    found = RunFolder(found).learner if found.is_dir() else found
-    if not found.exists():
-        raise MissingFileError(f"no learner file at {plain(found, 1000)}")
-    if not found.is_file():
-        raise UserError(f"{plain(found, 1000)} is not a learner file: it is no file at all, but a device or a pipe")
+    found = find_learner(Path(path))
     with refusing(found, "learner"):
         about, weights = read_file(found, LEARNER)
         game = build_game(about, allow_imports)

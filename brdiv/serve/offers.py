@@ -7,11 +7,11 @@ from typing import Any
 import torch
 
 from brdiv.errors import UserError
-from brdiv.evaluation.agents import Agent, find_agent, find_learned
+from brdiv.evaluation.agents import Agent, find_agent, find_learned, find_trained
 from brdiv.evaluation.runs import find_populations
 from brdiv.games import RESPONSE, TEAMMATE, Game, shipped_games
 from brdiv.nets import Population
-from brdiv.runs import load_population
+from brdiv.runs import RunFolder, SavedLearner, is_learner, load_learner, load_population
 from brdiv.teamwork import both_seats, cross_play
 
 EPISODES = 32
@@ -42,6 +42,10 @@ class Offer:
         for seat, names in ((TEAMMATE, numbers), (RESPONSE, [f"{label}:plastic", *numbers])):
             own = {text: find_learned(text, population, seat) for text in names}
             self.seats[seat] = own | self.seats[seat]
+
+    def add_learner(self, label: str, saved: SavedLearner) -> None:
+        """Offer a learner that was trained; it sits where best responses do."""
+        self.seats[RESPONSE] = {label: find_trained(label, saved, RESPONSE)} | self.seats[RESPONSE]
 
     def believer(self, agents: Sequence[str]) -> Population | None:
         """Whose types PLASTIC is to believe in: those of a population that plays, or else of the first there is."""
@@ -74,25 +78,45 @@ class Offer:
 
 
 def find_offers(runs: Sequence[Path], allow_imports: bool = False) -> list[Offer]:
-    """Offer the shipped games, and the populations of some runs; games that were named come first.
+    """Offer the shipped games, and populations and learners of some runs; games that were named come first.
 
     Where no run is named there is one of LBF that comes with the package: who has trained nothing yet can play, too.
     """
-    files = {label_of(path, file): file for path in runs for file in find_populations(path)} or SHIPPED
+    files = [found for path in runs for found in find_files(path)] or list(SHIPPED.items())
     offers = [Offer(name, game()) for name, game in shipped_games().items()]
     named: list[Offer] = []
-    for label, file in files.items():
-        population, game, _ = load_population(file, allow_imports)
-        if not isinstance(game, Game):
-            raise UserError(f"{file} plays {type(game).__name__}, which brdiv can't draw: nobody can play it here")
-        offer = next((offer for offer in offers if offer.game.same_as(game)), None)
-        if offer is None:
-            offer = Offer(new_name(type(game).__name__, offers), game)
-            offers.append(offer)
-        offer.add(label, population)
+    for label, file in files:
+        saved = load_learner(file, allow_imports) if is_learner(file) else load_population(file, allow_imports)
+        if not isinstance(saved.game, Game):
+            raise UserError(
+                f"{file} plays {type(saved.game).__name__}, which brdiv can't draw: nobody can play it here"
+            )
+        offer = offer_of(saved.game, offers)
+        if isinstance(saved, SavedLearner):
+            offer.add_learner(label, saved)
+        else:
+            offer.add(label, saved.population)
         if offer not in named:
             named.append(offer)
     return named + [offer for offer in offers if offer not in named]
+
+
+def find_files(path: Path) -> list[tuple[str, Path]]:
+    """Find populations and learners, each with its label: the path itself, or all below a folder."""
+    whole = path.resolve()
+    learners = [whole] if whole.is_file() and is_learner(whole) else sorted(whole.rglob(RunFolder(whole).learner.name))
+    # A folder without any population is refused, unless it has learners.
+    populations = [] if learners and not any(whole.rglob(RunFolder(whole).population.name)) else find_populations(path)
+    return [(label_of(path, file), file) for file in [*populations, *learners]]
+
+
+def offer_of(game: Game, offers: list[Offer]) -> Offer:
+    """Return the offer of a game, added to the others if it is a new one."""
+    offer = next((offer for offer in offers if offer.game.same_as(game)), None)
+    if offer is None:
+        offer = Offer(new_name(type(game).__name__, offers), game)
+        offers.append(offer)
+    return offer
 
 
 def new_name(wanted: str, offers: Sequence[Offer]) -> str:
@@ -106,6 +130,6 @@ def new_name(wanted: str, offers: Sequence[Offer]) -> str:
 
 
 def label_of(path: Path, file: Path) -> str:
-    """Name a population as it was named on the command line, or by where it lies below that."""
+    """Name a population or learner as it was named on the command line, or by where it lies below that."""
     whole = path.resolve()
     return str(path if file in {whole, whole / file.name} else path / file.parent.relative_to(whole))

@@ -32,6 +32,9 @@ class Rotation:
         self.kind_of = torch.tensor([places[id(policies)] for policies, _ in candidates], device=device)
         self.number_of = torch.tensor([number for _, number in candidates], device=device)
         self.generator = generator
+        # Off the CPU, finding out which rows a kind plays would stall the queue: there every kind plays all of them,
+        # and what it does is taken where it is asked for.
+        self.waits_to_look = device.type != "cpu"
         self.needs_view = any(policies.needs_view for policies in self.kinds)
         self.kind = torch.full((rows,), -1, device=device)  # [R] of the policies that play a row
         self.number = torch.zeros(rows, dtype=torch.long, device=device)  # [R] of the one of them that does
@@ -42,7 +45,12 @@ class Rotation:
         self.kind = torch.where(done, self.kind_of[which], self.kind)
         self.number = torch.where(done, self.number_of[which], self.number)
         for place, policies in enumerate(self.kinds):
-            rows = (done & (self.kind == place)).nonzero().squeeze(-1)
+            begun_here = done & (self.kind == place)
+            if self.waits_to_look:
+                begun = policies.begin(self.numbers_of(place), seen, self.generator)
+                self.memory[place] = merged(self.memory[place], begun, begun_here)
+                continue
+            rows = begun_here.nonzero().squeeze(-1)
             if len(rows):
                 begun = policies.begin(self.number[rows], seen.rows(rows), self.generator)
                 self.memory[place] = scatter(self.memory[place], begun, rows, len(done))
@@ -56,6 +64,11 @@ class Rotation:
         if len(self.kinds) == 1:
             return self.kinds[0].act(self.number, seen, self.memory[0], self.generator)
         action = torch.zeros_like(self.number)
+        if self.waits_to_look:
+            for place, policies in enumerate(self.kinds):
+                did = policies.act(self.numbers_of(place), seen, self.memory[place], self.generator)
+                action = torch.where(self.kind == place, did, action)
+            return action
         for place, rows in self.played():
             remembered = gather(self.memory[place], rows)
             action[rows] = self.kinds[place].act(self.number[rows], seen.rows(rows), remembered, self.generator)
@@ -67,10 +80,18 @@ class Rotation:
         if len(self.kinds) == 1:
             self.kinds[0].watch(self.number, other, action, self.memory[0])
             return
+        if self.waits_to_look:
+            for place, policies in enumerate(self.kinds):
+                policies.watch(self.numbers_of(place), other, action, self.memory[place])
+            return
         for place, rows in self.played():
             remembered = gather(self.memory[place], rows)
             self.kinds[place].watch(self.number[rows], other.rows(rows), action[rows], remembered)
             self.memory[place] = scatter(self.memory[place], remembered, rows, len(action))
+
+    def numbers_of(self, place: int) -> Tensor:
+        """Numbers ``[R]`` for one kind of policies in every row; of rows that others play, one that they have."""
+        return self.number.clamp(max=len(self.kinds[place]) - 1)
 
     def played(self) -> list[tuple[int, Tensor]]:
         """Which rows each kind plays, where it plays any."""
@@ -92,6 +113,15 @@ def scatter(memory: Memory, part: Memory, rows: Tensor, n_rows: int) -> Memory:
         return whole
 
     return mapped(put, part, memory)
+
+
+def merged(memory: Memory, begun: Memory, where: Tensor) -> Memory:
+    """Take what is remembered of new episodes ``where [R]`` one begins; where nothing is remembered yet, all of it."""
+
+    def choose(new: Tensor, old: Tensor | None) -> Tensor:
+        return new if old is None else torch.where(where.view(-1, *[1] * (new.dim() - 1)), new, old)
+
+    return mapped(choose, begun, memory)
 
 
 def mapped(change: Callable[..., Tensor], memory: Memory, *others: Any) -> Memory:

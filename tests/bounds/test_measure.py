@@ -3,7 +3,7 @@ import torch
 
 from brdiv.bounds import Settings, find_bounds
 from brdiv.bounds.responses import GroupDraw, PolicyStack, StackedPolicies, Table
-from brdiv.bounds.training import train_responses
+from brdiv.bounds.training import Task, train_responses
 from brdiv.errors import UserError
 from brdiv.games import RESPONSE, TEAMMATE, SeatView
 from brdiv.nets import Population
@@ -92,7 +92,7 @@ def test_the_same_seed_gives_the_same_figures_bit_for_bit_and_another_one_others
     game = OneMove(SAME)
     population = teams(game, [0, 1], [0, 1])
     first, again, other = (
-        train_responses(population, game, [(0,), (0, 1)], QUICK._replace(steps=80), seed).state_dict()
+        train_responses(Task(population, game, [(0,), (0, 1)], QUICK._replace(steps=80), seed)).state_dict()
         for seed in (3, 3, 4)
     )
     assert all(first[name].equal(again[name]) for name in first)
@@ -106,7 +106,7 @@ def test_teammates_stay_as_they_are_and_torchs_own_randomness_too():
     torch.manual_seed(5)
     expected = torch.rand(3)
     torch.manual_seed(5)
-    train_responses(population, game, [(0, 1)], QUICK._replace(steps=80))
+    train_responses(Task(population, game, [(0, 1)], QUICK._replace(steps=80)))
     assert torch.rand(3).equal(expected)
     assert all(before[name].equal(weight) for name, weight in population.state_dict().items())
 

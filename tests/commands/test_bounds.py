@@ -1,12 +1,19 @@
 import csv
+import os
 import re
+import signal
+import time
+from pathlib import Path
 
 import pytest
+import torch
+from lightning import Trainer
 
 from brdiv.commands import main
 from brdiv.runs import save_population
 from tests.bounds.hand_made import SAME, OneMove, teams
 from tests.commands.test_commands import refused
+from tests.processes import catches, forked, kill_when
 
 
 def saved(folder, moves, responses, method="Independent", seed=0):
@@ -66,10 +73,64 @@ def test_several_populations_are_summed_up_in_one_table(tmp_path, capsys):
         "summary.csv",
         "shares-1.png",
         "shares-2.png",
+        "training",
     }
     _, told = re.split(r"^best responses needed *$", capsys.readouterr().out, flags=re.MULTILINE)
     assert re.search(r"BRDiv +│ +7 │", told)
     assert re.search(r"Independent +│ +8 │", told)
+
+
+def trained(out):
+    """All weights at the end of training, those of the critics, too: shares alone are coarse."""
+    (path,) = out.glob("training/*/seed0/checkpoints/step_*.ckpt")
+    return torch.load(path, weights_only=True)["state_dict"]
+
+
+def test_killed_and_run_again_it_goes_on_bit_for_bit(tmp_path, monkeypatch, capsys):
+    run = saved(tmp_path / "run", [0, 1], [0, 1])
+    monkeypatch.setattr("brdiv.commands.line.population_bounds.MINUTES", 1e-9)  # a checkpoint after every update
+    quick = ["bounds", run, "--steps", "2000", "--episodes", "16", "--products", "blas", "--threads", "1", "--out"]
+    main([*quick, str(tmp_path / "whole")])
+    process = forked(lambda: main([*quick, str(tmp_path / "killed")]))
+    kill_when(process, lambda: list((tmp_path / "killed").glob("training/*/seed0/checkpoints/step_*.ckpt")))
+    assert not (tmp_path / "killed/shares.csv").exists()
+    fits = []
+    fit = Trainer.fit
+    monkeypatch.setattr(Trainer, "fit", lambda *given, **how: [fits.append(how["ckpt_path"]), fit(*given, **how)])
+    main([*quick, str(tmp_path / "killed")])
+    assert [Path(path).stem.startswith("step_") for path in fits] == [True]
+    main([*quick, str(tmp_path / "killed")])
+    assert len(fits) == 1, "what is trained is not trained again"
+    whole, killed = ((tmp_path / out / "shares.csv").read_bytes() for out in ("whole", "killed"))
+    assert whole == killed
+    ours, theirs = (trained(tmp_path / out) for out in ("whole", "killed"))
+    assert ours.keys() == theirs.keys()
+    for name, weights in ours.items():
+        assert torch.equal(weights, theirs[name]), name
+    with pytest.raises(SystemExit):
+        main(["4000" if part == "2000" else part for part in quick] + [str(tmp_path / "killed")])
+    assert "choose another --out, or remove that folder" in capsys.readouterr().err
+
+
+def test_a_signal_stops_it_with_a_checkpoint_and_it_says_how_to_go_on(tmp_path, capfd):
+    run, out = saved(tmp_path / "run", [0, 1], [0, 1]), tmp_path / "out"
+    quick = ["bounds", run, "--episodes", "16", "--products", "blas", "--threads", "1", "--out", str(out)]
+
+    def begin():
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        main([*quick, "--steps", "50_000_000"])
+
+    process = forked(begin)
+    deadline = time.monotonic() + 200
+    while not list(out.glob("training/*/seed0")) or not catches(process.pid, signal.SIGTERM):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(1)
+    os.kill(process.pid, signal.SIGTERM)
+    process.join(100)
+    assert process.exitcode == 128 + signal.SIGTERM
+    assert f"the same command with --out {out} goes on from there" in capfd.readouterr().err
+    assert list(out.glob("training/*/seed0/checkpoints/step_*.ckpt"))
 
 
 @pytest.mark.parametrize(

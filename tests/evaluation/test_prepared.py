@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from brdiv.commands import main
+from brdiv.errors import UserError
 from brdiv.evaluation.bounds import bounds_of
 from brdiv.evaluation.evaluate import evaluate
 from brdiv.evaluation.prepared import load_prepared
@@ -91,3 +92,35 @@ def test_bounds_are_those_of_the_very_game(tmp_path):
     assert bounds_of(Reaching(), tmp_path) == {"H1": 0.9}
     assert bounds_of(Reaching(horizon=7), tmp_path) == {}
     assert bounds_of(LBF(), tmp_path) == {}
+
+
+GAME = {"name": "Reaching", "settings": {}}
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "its description can't be read"),
+        (b"\xff\xfe", "its description can't be read"),
+        (b"[" * 100_000, "its description can't be read"),
+        (b" " * (2 << 20), "it is larger than"),
+        (b"{}", "it doesn't say its game"),
+        ({"game": GAME}, "it doesn't say what each teammate's best response earns"),
+        ({"game": GAME, "bounds": [1]}, "it doesn't say what each"),
+        ({"game": GAME, "bounds": {"H1": 1.0}}, "it doesn't say what each"),
+        ({"game": GAME, "bounds": {"H1": {"mean_return": "1"}}}, "it doesn't say what each"),
+        ({"game": GAME, "bounds": {"H1": {"mean_return": True}}}, "it doesn't say what each"),
+        ({"game": GAME, "bounds": {"H1": {"mean_return": 10**400}}}, "it doesn't say what each"),
+        (b'{"game": {"name": "Reaching"}, "bounds": {"H1": {"mean_return": 1e999}}}', "it doesn't say what each"),
+    ],
+)
+def test_damaged_bounds_are_refused_in_one_line(content, told, tmp_path):
+    (tmp_path / "reaching.json").write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+    with pytest.raises(UserError, match=f"reaching.json has no bounds of a game: .*{told}"):
+        bounds_of(Reaching(), tmp_path)
+
+
+def test_bounds_that_are_no_file_are_refused(tmp_path):
+    (tmp_path / "reaching.json").mkdir()
+    with pytest.raises(UserError, match="it is no file at all"):
+        bounds_of(Reaching(), tmp_path)

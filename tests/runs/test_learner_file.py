@@ -73,6 +73,18 @@ def test_a_changed_description_is_refused(file):
         load_learner(rewritten(file[0], change))
 
 
+def test_a_format_that_learners_never_had_is_refused(file):
+    """Files of format 1 have no checksum of what they say: whoever changes that may not call it such a file."""
+
+    def change(header):
+        said = header["__metadata__"]
+        said["brdiv_learner"] = said["brdiv_learner"].replace('"format": 2', '"format": 1').replace("H1", "H2")
+        del said["brdiv_learner_sha256"]
+
+    with pytest.raises(UserError, match="it has format 1; this version of brdiv reads 2"):
+        load_learner(rewritten(file[0], change))
+
+
 def test_a_tensor_of_another_shape_or_name_is_refused(file):
     def rename(header):
         header["policy.9.bias"] = header.pop("policy.2.bias")
@@ -98,9 +110,12 @@ def test_what_can_not_be_described_is_not_written(wrong, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_learner_plays_in_the_best_responses_seat_alone(file, capsys):
+def test_a_learner_plays_in_the_best_responses_seat_whichever_is_named_first(file, capsys):
     main(["play", "H3", str(file[0]), "--episodes", "4"])
-    assert "H3 with PPO, 4 episodes" in capsys.readouterr().out
+    named_second = capsys.readouterr().out
+    assert "H3 with PPO, 4 episodes" in named_second
+    main(["play", str(file[0]), "H3", "--episodes", "4"])
+    assert capsys.readouterr().out == named_second
     with pytest.raises(SystemExit):
-        main(["play", str(file[0]), "H3", "--episodes", "4"])
-    assert "name it second" in capsys.readouterr().err
+        main(["play", str(file[0]), str(file[0]), "--episodes", "4"])
+    assert "two of them can't play" in capsys.readouterr().err

@@ -2,8 +2,12 @@ import pytest
 import torch
 
 from brdiv.games import LBF, RESPONSE, TEAMMATE, Reaching, shipped_games
+from brdiv.nets import Population
+from brdiv.recurrent import Seen
+from brdiv.runs import load_learner, save_learner, save_population
 from brdiv.serve.match import PERSON, Match
 from brdiv.serve.offers import Offer, find_offers
+from tests.learners.small import small_net
 from tests.test_docs import example, module_of
 
 
@@ -105,3 +109,49 @@ def test_a_game_that_says_nothing_of_pages_is_shown_as_text(monkeypatch):
     (line,) = match.shown(1)["moments"][0]["scene"]
     assert line["text"] == game.text(match.moments[1].views[0])
     assert [action["name"] for action in offer.described()["guide"]["actions"]] == ["action 0", "action 1", "action 2"]
+
+
+@pytest.fixture
+def learner_file(tmp_path):
+    game = Reaching()
+    about = {"method": {"name": "LIAM", "label": "LIAM"}, "teammates": ["H1"]}
+    return save_learner(tmp_path / "run" / "learner.safetensors", small_net(game), game, about).parent
+
+
+def test_a_learner_is_offered_in_the_best_responses_seat_under_the_name_that_play_knows(learner_file, runs):
+    offers = find_offers([learner_file])
+    assert [offer.name for offer in offers] == ["Reaching", "LBF", "Cooking"], "the game that was named comes first"
+    assert next(iter(offers[0].seats[RESPONSE])) == str(learner_file)
+    assert str(learner_file) not in offers[0].seats[TEAMMATE]
+    assert offers[0].described()["seats"][RESPONSE][0] == {"id": str(learner_file), "name": "LIAM"}
+    assert not offers[0].populations
+    both = {offer.name: offer for offer in find_offers([runs, learner_file])}
+    assert str(learner_file) in both["Reaching"].seats[RESPONSE]
+    assert both["Reaching"].populations
+
+
+def test_learners_and_populations_below_one_folder_are_all_offered(learner_file):
+    game = Reaching()
+    population = Population(3, game.observation_size, game.n_actions, [8])
+    save_population(learner_file.parent / "other" / "population.safetensors", population, game)
+    (offer,) = (offer for offer in find_offers([learner_file.parent]) if offer.name == "Reaching")
+    assert {str(learner_file), f"{learner_file.parent / 'other'}:plastic"} <= set(offer.seats[RESPONSE])
+
+
+def test_a_learner_plays_a_person_as_it_plays_anyone_and_tells_what_is_likely(learner_file):
+    """What is told is what its network says after all that happened, and asking for it changes nothing."""
+    offer = find_offers([learner_file])[0]
+    told, silent = (begin(None, [PERSON, str(learner_file)], seed=3, offer=offer) for _ in range(2))
+    told.tells = True
+    told.tell()
+    net, nothing = load_learner(learner_file).net, told.game.n_actions
+    memory, own, other = net.start(1), nothing, nothing
+    for choice in [1, 3, 2, 4, 0, 1]:
+        seen = Seen(told.observation[:, RESPONSE], torch.tensor([own]), torch.tensor([other]))
+        with torch.no_grad():
+            out = net.step(seen, memory)
+        assert told.moments[-1].likely[RESPONSE] == pytest.approx(out.logits.softmax(-1)[0].tolist(), abs=1e-3)
+        told.advance(choice)
+        silent.advance(choice)
+        memory, other, own = out.memory, *told.moments[-1].actions
+    assert [moment.views for moment in told.moments] == [moment.views for moment in silent.moments]

@@ -24,10 +24,11 @@ class Clock(Policies):
         memory["start"] = [memory["start"][0] + action]
 
 
-def played(candidates, rows=5, steps=30):
+def played(candidates, rows=5, steps=30, waits_to_look=False):
     """Rows that end whenever chance says so: what was done, what was expected, and the rotation at the end."""
     generator = torch.Generator().manual_seed(0)
     rotation = Rotation(candidates, rows, generator)
+    rotation.waits_to_look = waits_to_look
     which = torch.zeros(rows, dtype=torch.long)
     time, done = torch.zeros(rows, dtype=torch.long), torch.ones(rows, dtype=torch.bool)
     pairs, summed = [], torch.zeros(rows)
@@ -45,11 +46,12 @@ def played(candidates, rows=5, steps=30):
     return pairs, rotation, summed
 
 
+@pytest.mark.parametrize("waits_to_look", [False, True], ids=["on the CPU", "as off the CPU"])
 @pytest.mark.parametrize("kinds", [1, 2])
-def test_every_row_remembers_its_own_episode_and_nothing_of_the_one_before(kinds):
+def test_every_row_remembers_its_own_episode_and_nothing_of_the_one_before(kinds, waits_to_look):
     first = Clock()
     second = Clock("hours") if kinds == 2 else first
-    pairs, rotation, summed = played([(first, 0), (second, 1), (second, 0)])
+    pairs, rotation, summed = played([(first, 0), (second, 1), (second, 0)], waits_to_look=waits_to_look)
     for done, expected in pairs:
         assert done == expected.tolist()
     remembered = torch.stack([rotation.memory[kind]["start"][0] for kind in range(kinds)])

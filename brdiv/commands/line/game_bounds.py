@@ -1,13 +1,42 @@
-"""What is possible with the heuristics of a game, found by training and written beside the game."""
+"""What is possible with the heuristics of a game, found by training a best response to each, and written beside it."""
 
+import sys
+from collections.abc import Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from brdiv.commands.line.checks import writing
 from brdiv.commands.line.cores import use_threads, warn_if_crowded
 from brdiv.errors import UserError
 
-STEPS = {"Reaching": 1_000_000, "LBF": 2_000_000, "Cooking": 4_000_000}
+if TYPE_CHECKING:
+    from brdiv.learners.bounds import Bound
+    from brdiv.runs import SavedLearner
+
+STEPS = {"Reaching": 2_000_000, "LBF": 2_000_000, "Cooking": 4_000_000}
 """Environment steps to train each best response for."""
+CONFIG = "learners/ppo"
+TAKEN = {"--teammates", "--run", "--ckpt_path", "--data.game", "--data.steps", "--data.seed"}
+"""Options of `brdiv learn` that are set for every best response."""
+
+
+class Budget(NamedTuple):
+    """How best responses are trained and measured."""
+
+    steps: int | None  # of each; what the game takes if no number is given
+    episodes: int
+    seed: int
+    threads: int
+
+    def steps_of(self, game: str) -> int:
+        """Environment steps of each best response."""
+        return self.steps or STEPS[game]
+
+    def command(self, game: str, options: Sequence[str]) -> str:
+        """Write the command that does it again."""
+        said = f"brdiv bounds {game} --steps {self.steps_of(game)} --episodes {self.episodes} --seed {self.seed}"
+        return " ".join([said, *options])
 
 
 def are_games(names: list[str]) -> bool:
@@ -20,33 +49,92 @@ def are_games(names: list[str]) -> bool:
     return any(known)
 
 
-def bound_games(
-    names: list[str], steps: int | None, episodes: int, seed: int, threads: int, out: Path | None = None
-) -> None:
-    """Train a best response to every heuristic of some games; bounds go to the folder ``out``, or beside the games."""
+def bound_games(names: list[str], budget: Budget, out: Path | None = None, options: Sequence[str] = ()) -> None:
+    """Train a best response to every heuristic of some games, and measure it.
+
+    Every one is a run of `brdiv learn`, with further ``options``, in the folder ``out`` or `runs/bounds`: those that
+    are done are left alone, and those that were interrupted resume. Bounds go to ``out``, or beside the games, when all
+    of a game's are there.
+    """
     import torch
 
-    from brdiv.commands.line.training import quieten
     from brdiv.evaluation.agents import find_game
-    from brdiv.evaluation.bounds import FOLDER, is_hopeless
-    from brdiv.learners.bounds import Bound, heuristic_bounds, write_bounds
+    from brdiv.evaluation.bounds import FOLDER
+    from brdiv.learners.bounds import heuristic_names, write_bounds
 
-    quieten()
-    torch.set_num_threads(use_threads(threads))
-    warn_if_crowded(torch.get_num_threads())
+    for option in options:
+        if option.split("=")[0] in TAKEN:
+            raise UserError(f"{option.split('=')[0]} is set for each best response by this command")
     games = {name: find_game(name) for name in names}
-    folder = out or FOLDER
+    torch.set_num_threads(use_threads(budget.threads))
+    warn_if_crowded(torch.get_num_threads())
+    runs = out or Path("runs", "bounds")
     for name, game in games.items():
-        budget = steps or STEPS[name]
-        path = folder / f"{name.lower()}.json"
-        print(f"{name}: a best response to each heuristic, {budget:,} steps each")
-        found: list[Bound] = []
-        for bound in heuristic_bounds(game, budget, episodes, seed):
-            found.append(bound)
-            told = "  nobody can play with it" if is_hopeless(bound.mean_return) else ""
-            length = f"{bound.mean_length:.1f} steps"
-            print(f"  {bound.teammate:4} {bound.mean_return:.3f} +- {bound.half_width:.3f}, {length}{told}", flush=True)
-            with writing(path):  # after each one, so that what is done is not lost
-                folder.mkdir(parents=True, exist_ok=True)
-                write_bounds(path, game, found, steps=budget, episodes=episodes, seed=seed)
+        print(f"{name}: a best response to each heuristic, {budget.steps_of(name):,} steps each; runs are in {runs}")
+        found = [bound_one(name, who, budget, runs / name.lower(), options) for who in heuristic_names(game)]
+        path = (out or FOLDER) / f"{name.lower()}.json"
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            made_with = {
+                "command": budget.command(name, options),
+                **{"steps": budget.steps_of(name), "episodes": budget.episodes, "seed": budget.seed},
+            }
+            write_bounds(path, game, found, made_with)
         print(f"bounds      {path}")
+
+
+def bound_one(game: str, teammate: str, budget: Budget, folder: Path, options: Sequence[str]) -> "Bound":
+    """Train the best response to one heuristic, or what is left of it, then measure and tell what it earns."""
+    from brdiv.evaluation.bounds import is_hopeless
+    from brdiv.learners.bounds import measure_bound
+    from brdiv.runs import load_learner
+
+    run = folder / teammate
+    train_response(game, teammate, budget, run, options)
+    response = load_learner(run)
+    check_made(response, run, game, budget)
+    bound = measure_bound(response, teammate, budget.episodes, budget.seed)
+    told = "  nobody can play with it" if is_hopeless(bound.mean_return) else ""
+    length = f"{bound.mean_length:.1f} steps"
+    print(f"  {teammate:4} {bound.mean_return:.3f} +- {bound.half_width:.3f}, {length}{told}", flush=True)
+    return bound
+
+
+def train_response(game: str, teammate: str, budget: Budget, run: Path, options: Sequence[str]) -> None:
+    """Run `brdiv learn` with one teammate, in this process; what it says goes beside its folder."""
+    from brdiv.commands.learn import learn
+
+    said = {
+        "--config": CONFIG,
+        "--teammates": teammate,
+        "--data.game": game,
+        "--data.steps": budget.steps_of(game),
+        "--seed_everything": budget.seed,
+        "--threads": budget.threads,
+        "--evaluation.every": 0,
+        "--evaluation.final_episodes": 1,  # it is measured afterwards
+        "--run": run,
+        "--ckpt_path": "auto",
+    }
+    arguments = [str(part) for pair in said.items() for part in pair]
+    with writing(run):
+        run.parent.mkdir(parents=True, exist_ok=True)
+        log = run.with_suffix(".log").open("a", encoding="utf-8")
+    try:
+        with log, redirect_stdout(log), redirect_stderr(log):
+            learn([*arguments, *options])
+    except SystemExit:
+        print(f"stopped: run the same command again to go on from there (all of it: {run}.log)", file=sys.stderr)
+        raise
+
+
+def check_made(response: "SavedLearner", run: Path, game: str, budget: Budget) -> None:
+    """Refuse a best response that was there before, and was trained otherwise."""
+    about = response.about
+    if (type(response.game).__name__, about["seed"]) != (game, budget.seed) or not about["finished"]:
+        raise UserError(f"{run} holds a learner of another game or seed; choose another --out, or remove it")
+    planned = budget.steps_of(game)
+    if not planned // 2 < about["steps"] <= planned:
+        raise UserError(
+            f"{run} holds a learner of {about['steps']:,} steps, not {planned:,}; choose another --out, or remove it"
+        )

@@ -1,0 +1,70 @@
+"""A learner whose process is killed, at any moment, and `--ckpt_path auto`, which finds out what a run needs."""
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from brdiv.commands import main
+from brdiv.runs import about_learner
+from tests.learners.small import UPDATE, learn
+from tests.processes import forked, kill_when
+
+AUTO = ["--ckpt_path", "auto"]
+
+
+def assert_same_learner(ours, theirs):
+    ours, theirs = (load_file(run / "learner.safetensors") for run in (ours, theirs))
+    assert ours.keys() == theirs.keys()
+    for name, weights in ours.items():
+        assert torch.equal(weights, theirs[name]), name
+
+
+@pytest.mark.parametrize("config", ["learners/ppo", "learners/liam"])
+def test_a_learner_that_is_killed_goes_on_bit_for_bit(config, tmp_path, capsys):
+    steps, options = 60 * UPDATE, ["--checkpoints.every", str(5 * UPDATE)]
+    how = {"teammates": ("heuristics", "random"), "game": "LBF", "config": config, "steps": steps}
+    whole = learn(tmp_path / "whole", *options, **how)
+    run = tmp_path / "killed"
+
+    def begin():
+        learn(run, *options, *AUTO, **how)
+
+    kill_when(forked(begin), lambda: list(run.glob("checkpoints/step_*.ckpt")))
+    assert not (run / "learner.safetensors").exists()
+    learn(run, *options, *AUTO, **how)
+    assert about_learner(run)["finished"]
+    assert_same_learner(whole, run)
+
+
+def test_a_run_that_is_done_is_left_alone(tmp_path, capsys):
+    run = learn(tmp_path / "run", *AUTO)
+    before = {path: path.stat().st_mtime_ns for path in run.rglob("*")}
+    capsys.readouterr()
+    learn(run, *AUTO)
+    assert capsys.readouterr().out == f"{run} is done, {4 * UPDATE} steps\n"
+    assert {path: path.stat().st_mtime_ns for path in run.rglob("*")} == before
+
+
+def test_a_run_that_was_killed_before_its_first_checkpoint_begins_anew(tmp_path):
+    whole = learn(tmp_path / "whole")
+    run = tmp_path / "killed"
+    (run / "checkpoints").mkdir(parents=True)
+    for name in ("config.yaml", "events.out.tfevents.1.host.2.0", "checkpoints/.step_000000000048.ckpt.part"):
+        (run / name).write_text("half")
+    learn(run, *AUTO)
+    assert_same_learner(whole, run)
+    assert "half" not in (run / "config.yaml").read_text()
+    assert not (run / "events.out.tfevents.1.host.2.0").exists()
+
+
+@pytest.mark.parametrize(
+    ("run", "told"), [(["--run", "mine"], "holds thesis.txt"), ([], "say with --run which folder to begin")]
+)
+def test_a_folder_with_anything_else_is_left_alone(run, told, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/thesis.txt").write_text("years of work")
+    with pytest.raises(SystemExit):
+        main(["learn", "--config", "learners/ppo", "--teammates", "H1", "--data.game", "Reaching", *AUTO, *run])
+    assert told in capsys.readouterr().err
+    assert (tmp_path / "mine/thesis.txt").read_text() == "years of work"
