@@ -59,6 +59,8 @@ def check_text(path: Path) -> None:
 def count_entries(node: yaml.Node, known: dict[int, int]) -> int:
     """Count what a node stands for if every alias is written out, by counting each node once."""
     if id(node) not in known:
+        if isinstance(node, yaml.ScalarNode) and "\0" in node.value:
+            raise ValueError("it has a null byte, which ends what a system takes for a name")
         inner = node.value if isinstance(node, yaml.SequenceNode | yaml.MappingNode) else []
         nodes = [part for pair in inner for part in (pair if isinstance(pair, tuple) else (pair,))]
         known[id(node)] = 1 + sum(count_entries(part, known) for part in nodes)

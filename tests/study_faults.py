@@ -1,6 +1,7 @@
-"""Kill a whole study at random moments, run it again each time, and compare with one left alone: `make study-faults`.
+"""Kill a whole study in each of its phases, run it again each time, and compare it with one left alone.
 
-Not a test of the suite, because every kill costs several starts: about five minutes for ten kills.
+`make study-faults`: not a test of the suite, because it takes some minutes. Studies, their runs and reports are forked
+from a process that has imported everything, which costs a fraction of a start.
 """
 
 import argparse
@@ -8,45 +9,44 @@ import json
 import os
 import random
 import signal
-import subprocess
-import sys
 import tempfile
 import time
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
 from safetensors.torch import load_file
 
-CELLS, STEPS = 4, 1_000_000
-UNITS = CELLS * (1 + 1 + 2)  # each by itself, with heuristics, and with the teams of both methods
+from tests.study_forked import Forked
+
+STEPS = 100_000
 STUDY = f"""\
 games: [reaching]
 methods: [base, independent]
-seeds: 0-1
+seeds: 0-SEEDS
 overrides:
-  model: {{ hidden: [32] }}
+  model: {{ hidden: [16] }}
   data: {{ steps: {STEPS} }}
-  checkpoints: {{ every: 20_000 }}
-  cross_play: {{ every: 200_000, episodes: 2, final_episodes: 4 }}
+  checkpoints: {{ every: 2_000 }}
+  cross_play: {{ every: 20_000, episodes: 2, final_episodes: 4 }}
   plastic: {{ every: 0, episodes: 1 }}
-evaluation: {{ episodes: 8, generated_episodes: 4, cross_play_episodes: 16 }}
+evaluation: {{ episodes: 4, generated_episodes: 2, cross_play_episodes: 8 }}
 """
 TABLES = ("cross_play.csv", "episodes.csv", "strategies.csv")
 
 
-def start(file: Path, folder: Path) -> subprocess.Popen:
-    """Start the study in a process of its own."""
-    command = [sys.executable, "-m", "brdiv", "study", str(file), "--folder", str(folder), "--jobs", "2"]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def trained(folder: Path) -> int:
+    """Environment steps that are kept, of all cells together."""
+    newest: dict[Path, int] = {}
+    for path in folder.glob("cells/*/*/*/checkpoints/step_*.ckpt"):
+        newest[path.parent] = max(newest.get(path.parent, 0), int(path.stem.removeprefix("step_")))
+    return sum(newest.values())
 
 
-def run_through(file: Path, folder: Path) -> float:
-    """Let the study run to its end; returns how long it took."""
-    began = time.monotonic()
-    process = start(file, folder)
-    printed = process.communicate()[0]
-    assert process.returncode == 0, printed
-    return time.monotonic() - began
+def measured(folder: Path) -> int:
+    """How many units are in the ledger."""
+    return sum(len(path.read_text().splitlines()) for path in folder.glob("evaluation/*/measured.jsonl"))
 
 
 def states(folder: Path) -> dict[str, str]:
@@ -57,37 +57,97 @@ def states(folder: Path) -> dict[str, str]:
     }
 
 
-def trained_at_once(folder: Path) -> list[str]:
-    """Cells that several processes are training at this moment."""
-    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout.splitlines()
-    runs = [line.split("--run ")[1].split()[0] for line in listed if "study.child fit" in line and str(folder) in line]
-    return [run for run in set(runs) if runs.count(run) > 1]
+def done(folder: Path) -> int:
+    """How many cells are done."""
+    return Counter(states(folder).values())["done"]
 
 
-def progress(folder: Path) -> float:
-    """How far a study is, from 0 to 1: training counts for four fifths of it, evaluation for the rest."""
-    newest: dict[Path, int] = {}
-    for path in folder.glob("cells/*/*/*/checkpoints/step_*.ckpt"):
-        newest[path.parent] = max(newest.get(path.parent, 0), int(path.stem.removeprefix("step_")))
-    ledgers = folder.glob("evaluation/*/measured.jsonl")
-    measured = sum(len(path.read_text().splitlines()) for path in ledgers)
-    return 0.8 * sum(newest.values()) / (CELLS * STEPS) + 0.2 * measured / UNITS
+def trained_at_once() -> list[str]:
+    """Cells that several processes are training at this moment: each bears the name of its cell."""
+    names = Counter()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, _, rest = path.read_text().partition("(")[2].rpartition(") ")
+        except OSError:  # it has ended
+            continue
+        if rest[0] not in "XZ":  # it has ended, but nobody has asked how
+            names[name] += 1
+    return [name for name, count in names.items() if name.startswith("cell:") and count > 1]
 
 
-def kill_when(process: subprocess.Popen, reached: float, delay: float, folder: Path) -> bool:
-    """Kill the study's own process a moment after it has come so far; watch that no cell is trained twice at once."""
-    while progress(folder) < reached:
-        if process.poll() is not None:
-            return False
-        assert not trained_at_once(folder), "two processes train one cell"
-        time.sleep(0.1)
-    try:
-        process.wait(delay)
-    except subprocess.TimeoutExpired:
+class Victim:
+    """A study that is killed and started again, and what must hold each time."""
+
+    def __init__(self, file: Path, folder: Path, luck: random.Random) -> None:
+        self.file, self.folder, self.luck = file, folder, luck
+        self.written: dict[str, int] = {}
+        self.kills: Counter[str] = Counter()
+
+    def start(self) -> Forked:
+        """Start the study, or go on with it."""
+        return Forked(["study", str(self.file), "--folder", str(self.folder), "--jobs", "2"])
+
+    def kill(self, phase: str, reached: Callable[[], bool], delay: float) -> None:
+        """Start it, and kill its own process a moment after it has come so far."""
+        process = self.start()
+        while not reached():
+            if process.poll() is not None:
+                raise SystemExit(f"the study ended with code {process.poll()} before a kill: {process.said()}")
+            twice = trained_at_once()
+            assert not twice, f"two processes train {twice}"
+            time.sleep(0.01)
+        time.sleep(delay)
+        assert process.poll() is None, f"the study ended before it was killed: {process.said()}"
         process.send_signal(signal.SIGKILL)
-        process.communicate()
-        return True
-    return False
+        process.wait()
+        self.kills[phase] += 1
+        self.look(phase)
+
+    def look(self, phase: str) -> None:
+        """See that what was done before is still what it was."""
+        for name, state in states(self.folder).items():
+            if state == "done":
+                changed = (self.folder / "cells" / name / "population.safetensors").stat().st_mtime_ns
+                assert self.written.setdefault(name, changed) == changed, f"{name} was trained again"
+        shares = f"{done(self.folder)} cells done, {trained(self.folder):,} steps, {measured(self.folder)} units"
+        print(f"killed in {phase} ({self.kills[phase]}): {shares}", flush=True)
+
+    def train(self, times: int) -> None:
+        """Kill it while it starts, trains, and right after a cell has ended, each so many times in turn."""
+        for _ in range(times):
+            self.kill("start", lambda: True, self.luck.uniform(0.0, 3.0))
+            further = trained(self.folder) + self.luck.randint(1, STEPS // 2)
+            self.kill("training", lambda further=further: trained(self.folder) >= further, self.luck.uniform(0, 0.1))
+            more = done(self.folder) + 1
+            self.kill("between", lambda more=more: done(self.folder) >= more, self.luck.uniform(0, 0.3))
+
+    def evaluate(self, times: int) -> None:
+        """Kill it while it evaluates."""
+        units = 4 * len(states(self.folder))  # each by itself, with heuristics, and with the teams of both methods
+        for number in range(times):
+            first, last = (units * part // times for part in (number, number + 1))
+            enough = self.luck.randint(first, last - 2)
+            self.kill("evaluation", lambda enough=enough: measured(self.folder) >= enough, self.luck.uniform(0, 0.05))
+
+    def report(self, times: int) -> None:
+        """Kill its report: what is there is always a whole page, and the study is what it was."""
+        page = self.folder / "report.html"
+        command = ["report", str(self.folder), "--animate", "0"]
+        before = {path: path.stat().st_mtime_ns for path in self.folder.rglob("*") if path.is_file()}
+        began = time.monotonic()
+        assert Forked(command).wait() == 0
+        seconds = time.monotonic() - began
+        for _ in range(times):
+            process = Forked(command)
+            time.sleep(self.luck.uniform(0.0, 1.1 * seconds))
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            self.kills["report"] += 1
+            assert page.read_text().endswith("</html>"), "half a page"
+        assert Forked(command).wait() == 0
+        after = {path: path.stat().st_mtime_ns for path in self.folder.rglob("*") if path.is_file()}
+        assert {path: after.get(path) for path in before} == before, "the report changed the study"
+        print(f"killed in report ({times}); left behind: {sorted(p.name for p in after.keys() - before - {page})}")
 
 
 def compare(killed: Path, whole: Path) -> int:
@@ -108,33 +168,29 @@ def compare(killed: Path, whole: Path) -> int:
 def main() -> None:
     """Kill, run again, compare."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--kills", type=int, default=10)
+    parser.add_argument("--kills", type=int, default=10, help="in each phase")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    luck = random.Random(options.seed)
     os.environ["OMP_NUM_THREADS"] = "1"
+    began = time.monotonic()
     with tempfile.TemporaryDirectory() as temporary:
         file, whole, killed = (Path(temporary, name) for name in ("study.yaml", "whole", "killed"))
-        file.write_text(STUDY)
-        seconds = run_through(file, whole)
-        print(f"the whole study took {seconds:.0f} s", flush=True)
-        done: dict[str, int] = {}
-        for kill, moment in enumerate(sorted(luck.uniform(0.0, 0.99) for _ in range(options.kills)), 1):
-            process = start(file, killed)
-            # Come so far already, a study is killed while it starts.
-            delay = luck.uniform(0.0, 10.0 if progress(killed) >= moment else 0.5)
-            if not kill_when(process, moment, delay, killed):
-                raise SystemExit(f"the study ended with code {process.returncode}, before kill {kill}")
-            print(f"kill {kill} at {progress(killed):.0%}: {states(killed)}", flush=True)
-            for name, state in states(killed).items():
-                population = killed / "cells" / name / "population.safetensors"
-                if state == "done":  # what is done is never touched again
-                    assert done.setdefault(name, population.stat().st_mtime_ns) == population.stat().st_mtime_ns, name
-        run_through(file, killed)
-        for name, written in done.items():
-            assert (killed / "cells" / name / "population.safetensors").stat().st_mtime_ns == written, name
+        # In each round two cells may end, as two are trained at a time.
+        file.write_text(STUDY.replace("SEEDS", str(options.kills)))
+        alone, victim = Victim(file, whole, random.Random()), Victim(file, killed, random.Random(options.seed))
+        left_alone = alone.start()
+        assert left_alone.wait() == 0, left_alone.said()
+        print(f"the whole study took {time.monotonic() - began:.0f} s", flush=True)
+        victim.train(options.kills)
+        victim.evaluate(options.kills)
+        last = victim.start()
+        assert last.wait() == 0, last.said()
+        victim.look("nothing")
+        victim.report(options.kills)
         count = compare(killed, whole)
-        print(f"{options.kills} kills: {count} populations and all tables bit for bit the same, none lost")
+        kills = ", ".join(f"{number} in {phase}" for phase, number in victim.kills.items() if number)
+        print(f"killed {kills}: {count} populations and all tables bit for bit the same, none lost, none trained twice")
+    print(f"{time.monotonic() - began:.0f} s in all")
 
 
 if __name__ == "__main__":

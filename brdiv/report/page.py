@@ -1,7 +1,7 @@
 """The page: sections, laid out by a template, as one file that needs nothing else."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,14 @@ from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
 from brdiv.evaluation.statistics import Estimate
-from brdiv.report.claims import FAILS, HOLDS, OPEN
+from brdiv.figures import method_colours
+from brdiv.report.claims import FAILS, HOLDS, LEAST_SEEDS, OPEN, Finding
 from brdiv.report.paper import ALL_GAMES, findings
 from brdiv.report.results import read_game
-from brdiv.report.sections import GameSection, incomplete, make_section
+from brdiv.report.sections import NOT_EVALUATED, GameSection, incomplete, make_section
 from brdiv.report.settings import Resolve
 from brdiv.report.study import DONE, Study, read_study, read_yaml
+from brdiv.report.tables import write_tables
 from brdiv.runs.whole import write_whole
 from brdiv.version import __version__
 
@@ -33,21 +35,35 @@ def write_report(
     animated: int = 1,
     allow_imports: bool = False,
     tell: Callable[[str], None] = lambda line: None,
+    tables: Path | None = None,
 ) -> None:
     """Write the report of the study in ``folder`` to the file ``out``, which appears whole or not at all.
 
-    ``resolve`` says what the shipped configs of a game and a method come to. ``tell`` is told how far it is.
+    ``resolve`` says what the shipped configs of a game and a method come to. ``tell`` is told how far it is. The page's
+    tables are also written to the folder ``tables``, if one is given.
     """
     study = read_study(folder)
-    sections = []
+    games = []
     for game in study.games:
         tell(game)
-        sections.append(make_section(read_game(study, game), resolve, animated, allow_imports))
-    write_whole(out, render(study, sections).encode())
+        games.append(read_game(study, game))
+    colours = method_colours(list(dict.fromkeys(label for results in games for label in results.labels)))
+    sections = [make_section(results, colours, resolve, animated, allow_imports) for results in games]
+    tested, untested = tested_claims(sections)
+    write_whole(out, render(study, sections, tested, untested).encode())
+    if tables is not None:
+        write_tables(sections, tested, tables)
 
 
-def render(study: Study, sections: list[GameSection]) -> str:
-    """Lay the sections out."""
+def tested_claims(sections: Sequence[GameSection]) -> tuple[list[Finding], list[Finding]]:
+    """Put the paper's claims to the test; those about games of this study, and the others."""
+    verdicts = findings([section.results for section in sections])
+    titles = {ALL_GAMES, *(part.results.title for part in sections)}
+    return [found for found in verdicts if found.game in titles], [f for f in verdicts if f.game not in titles]
+
+
+def render(study: Study, sections: list[GameSection], tested: list[Finding], untested: list[Finding]) -> str:
+    """Lay the sections out, with what became of the claims."""
     environment = Environment(
         loader=PackageLoader("brdiv.report", "."),
         autoescape=True,
@@ -56,11 +72,10 @@ def render(study: Study, sections: list[GameSection]) -> str:
         undefined=StrictUndefined,
     )
     environment.filters.update(
-        svg=Markup, figure=figure, estimate=str, shade=shade, anchor=verdict_class, bar=interval_bar
+        svg=Markup, figure=figure, estimate=str, shade=shade, anchor=verdict_class, bar=interval_bar, span=span
     )
-    verdicts = findings([section.results for section in sections])
-    tested = [found for found in verdicts if found.game in {ALL_GAMES, *(part.results.title for part in sections)}]
     counts = Counter(found.verdict for found in tested)
+    missing = incomplete(sections)
     source = environment.loader
     assert source is not None
     parts = {name: Markup(source.get_source(environment, f"{name}")[0]) for name in ("style.css", "script.js")}
@@ -69,12 +84,15 @@ def render(study: Study, sections: list[GameSection]) -> str:
         name=str(study.given.get("name") or study.folder.resolve().name),
         sections=sections,
         findings=tested,
-        untested=[found for found in verdicts if found not in tested],
+        untested=untested,
         counts=[(verdict, counts[verdict], agreeing(verdict, counts[verdict])) for verdict in (HOLDS, FAILS, OPEN)],
-        missing=incomplete(sections),
-        done=sum(cell.state == DONE for cell in study.cells),
-        hours=sum(cell.seconds for cell in study.cells) / 3600,
-        steps=sum(cell.steps for cell in study.cells if cell.state == DONE),
+        missing=missing,
+        unmeasured=sum(len(part.seeds) for part in missing if part.state == NOT_EVALUATED),
+        done=sum(cell.state == DONE for cell in study.all_cells),
+        runs=len(study.all_cells),
+        taught=len(study.learner_cells),
+        hours=sum(cell.seconds for cell in study.all_cells) / 3600,
+        steps=sum(cell.steps for cell in study.all_cells if cell.state == DONE),
         shades=shades(),
         headlines=[headline(section) for section in sections],
         study_text=(study.folder / "study.yaml").read_text() if read_yaml(study.folder / "study.yaml") else "",
@@ -89,6 +107,8 @@ def headline(section: GameSection) -> dict[str, Any]:
     """Say who is ahead with heuristics, or with generated teammates where a game has none."""
     for scenario, attribute in (("with heuristics", "heuristics"), ("with generated teammates", "generated")):
         rows = [row for row in section.rows if not np.isnan(getattr(row, attribute).value)]
+        # Nobody is ahead by the luck of one seed, where others have more of them.
+        rows = [row for row in rows if row.seeds >= LEAST_SEEDS] or rows
         if rows:
             rows.sort(key=lambda row: -getattr(row, attribute).value)
             best = [(row.label, row.colour, getattr(row, attribute)) for row in rows]
@@ -117,6 +137,16 @@ def in_a_line(value: Any) -> str:
 def figure(value: float | None, digits: int = 2) -> str:
     """Write a number, or a dash where there is none."""
     return "\N{EN DASH}" if value is None or np.isnan(value) else f"{value:.{digits}f}"
+
+
+def span(ends: tuple[float, float]) -> str:
+    """Write a range in whole numbers.
+
+    >>> span((17.2, 20.4)), span((4.9, 5.1))
+    ('17\N{EN DASH}20', '5')
+    """
+    low, high = (f"{end:.0f}" for end in ends)
+    return low if low == high else f"{low}\N{EN DASH}{high}"
 
 
 def shade(value: float, top: float) -> int:

@@ -1,14 +1,17 @@
 """What a study found about one game: its populations, and its learners with strangers."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import mean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from brdiv.errors import UserError
+from brdiv.evaluation.bounds import bounds_of
 from brdiv.evaluation.scores import Cell, Evaluation, SelfPlay
 from brdiv.evaluation.statistics import NO_ESTIMATE, Estimate, correlation, interquartile_mean
+from brdiv.games import shipped_games
 from brdiv.metrics import best_response_diversity, interchangeable_groups, mean_diagonal, mean_off_diagonal
 from brdiv.report.measured import (
     Matrix,
@@ -22,7 +25,7 @@ from brdiv.report.measured import (
 from brdiv.report.study import DONE, Study, StudyCell
 
 HEURISTICS, GENERATED = "heuristics", "generated"
-LEARNERS_FIRST = "plastic"  # the paper's learner; claims are about it
+PLASTIC = "plastic"  # the paper's learner, which stands first; claims are about it
 
 
 class RunResult(NamedTuple):
@@ -85,6 +88,8 @@ class GameResults(NamedTuple):
     cells: list[StudyCell]
     runs: list[RunResult]  # finished ones
     evaluations: dict[tuple[str, str], Evaluation]  # by learner and scenario
+    learner_cells: list[StudyCell] = []  # noqa: RUF012
+    learner_labels: dict[str, str] = {}  # noqa: RUF012 - of those that are trained, by stem
 
     @property
     def labels(self) -> list[str]:
@@ -95,7 +100,11 @@ class GameResults(NamedTuple):
     def learners(self) -> list[str]:
         """Learners that met strangers, PLASTIC first."""
         found = dict.fromkeys(learner for learner, _ in self.evaluations)
-        return sorted(found, key=lambda name: LEARNERS_FIRST not in name.lower())
+        return sorted(found, key=lambda name: name.lower() != PLASTIC)
+
+    def learner_label(self, learner: str) -> str:
+        """Name a learner as its paper does."""
+        return self.learner_labels.get(learner, "PLASTIC" if learner == PLASTIC else learner)
 
     def of(self, label: str) -> list[RunResult]:
         """Finished runs of a method."""
@@ -132,12 +141,30 @@ def read_game(study: Study, game: str) -> GameResults:
     title = next((str(cell.about["game"]["name"]) for cell in cells if cell.about.get("game")), game)
     scores = read_scores(study.evaluation(game, "episodes"))
     pairs = dict.fromkeys((score.learner, score.scenario) for score in scores)
-    evaluations = {pair: as_evaluation(title, pair, scores, methods, runs) for pair in pairs}
-    return GameResults(game, title, methods, cells, runs, evaluations)
+    bounds = next((known_bounds(cell.about["game"]) for cell in cells if cell.about.get("game")), {})
+    evaluations = {pair: as_evaluation(title, pair, scores, methods, runs, bounds) for pair in pairs}
+    trained = [cell for cell in study.learner_cells if cell.game == game]
+    return GameResults(game, title, methods, cells, runs, evaluations, trained, study.learner_labels(game))
+
+
+def known_bounds(about: Mapping[str, Any]) -> dict[str, float]:
+    """Return what is possible with each heuristic of a game as a file describes it; only shipped games have bounds."""
+    kind = shipped_games().get(str(about.get("name")))
+    if kind is None or kind.__module__ != about.get("module"):
+        return {}
+    try:
+        return bounds_of(kind(**about.get("settings", {})))
+    except (TypeError, ValueError, UserError):
+        return {}
 
 
 def as_evaluation(
-    title: str, pair: tuple[str, str], scores: Sequence[Score], methods: dict[str, str], runs: Sequence[RunResult]
+    title: str,
+    pair: tuple[str, str],
+    scores: Sequence[Score],
+    methods: dict[str, str],
+    runs: Sequence[RunResult],
+    bounds: Mapping[str, float],
 ) -> Evaluation:
     """Sort the scores of a learner in one scenario as `brdiv evaluate` does, so that its statistics apply."""
     _, scenario = pair
@@ -163,7 +190,7 @@ def as_evaluation(
         SelfPlay(run.name, run.label, run.cell.seed, run.brdiv, *ends(run.steps_to_solve), recognised=[])
         for run in runs
     ]
-    return Evaluation(title, cells, self_play, math.nan)
+    return Evaluation(title, cells, self_play, math.nan, bounds if scenario == HEURISTICS else {})
 
 
 def ends(values: Sequence[float]) -> tuple[float, float]:

@@ -7,13 +7,22 @@ from typing import NamedTuple
 
 from brdiv.errors import UserError
 from brdiv.evaluation.statistics import Estimate
-from brdiv.figures import method_colours
 from brdiv.report.animations import Cast, animate
 from brdiv.report.charts import Diversity, curves_figure, diversity_figures, heatmap, scenarios, strangers_figure
 from brdiv.report.paper import TABLE_2
-from brdiv.report.results import GENERATED, HEURISTICS, GameResults, RunResult, aggregate, ends, typical
+from brdiv.report.results import (
+    GENERATED,
+    HEURISTICS,
+    PLASTIC,
+    GameResults,
+    RunResult,
+    aggregate,
+    ends,
+    run_name,
+    typical,
+)
 from brdiv.report.settings import MethodSettings, Resolve, settings_of
-from brdiv.report.study import DONE
+from brdiv.report.study import DONE, StudyCell
 
 
 class MethodRow(NamedTuple):
@@ -60,6 +69,19 @@ class Stage(NamedTuple):
     why: str  # there is none
 
 
+class LearnerRow(NamedTuple):
+    """A learner prepared by one method, in the table of a game that has several learners."""
+
+    learner: str
+    label: str
+    colour: str
+    number: int
+    seeds: int  # that met strangers
+    heuristics: Estimate
+    share: float | None  # of what is possible with heuristics, where that is known
+    generated: Estimate
+
+
 class LearnerFigures(NamedTuple):
     """One learner with strangers."""
 
@@ -76,6 +98,7 @@ class GameSection(NamedTuple):
     colours: dict[str, str]
     rows: list[MethodRow]
     learners: list[LearnerFigures]
+    learner_rows: list[LearnerRow]
     diversity: list[Diversity]
     curves: str
     steps: list[StepsRow]
@@ -84,14 +107,16 @@ class GameSection(NamedTuple):
     settings: list[MethodSettings]
 
 
-def make_section(results: GameResults, resolve: Resolve, animated: int, allow_imports: bool) -> GameSection:
-    """Work out all that the page shows of a game."""
-    colours = method_colours(results.labels)
+def make_section(
+    results: GameResults, colours: dict[str, str], resolve: Resolve, animated: int, allow_imports: bool
+) -> GameSection:
+    """Work out all that the page shows of a game; ``colours`` are those of all games' methods."""
     return GameSection(
         results,
         colours,
         [method_row(results, label, colours[label], number) for number, label in enumerate(results.labels)],
         [learner_figures(results, learner, colours) for learner in results.learners],
+        learner_rows(results, colours),
         diversity_figures(results, colours),
         curves_figure(results, colours),
         [row for label in results.labels if (row := steps_row(results, label, colours[label])) is not None],
@@ -125,6 +150,22 @@ def method_row(results: GameResults, label: str, colour: str, number: int) -> Me
     )
 
 
+def learner_rows(results: GameResults, colours: dict[str, str]) -> list[LearnerRow]:
+    """Compare learners, method by method; nothing where there is no more than one, nor bounds to measure it by."""
+    found = []
+    for number, label in enumerate(results.labels):
+        for learner in results.learners:
+            scripted, generated = (results.evaluation(kind, learner) for kind in (HEURISTICS, GENERATED))
+            runs = {run for part in (scripted, generated) if part is not None for run in part.runs(label)}
+            if runs:
+                share = scripted.possible(label).get("share") if scripted is not None and scripted.runs(label) else None
+                aggregates = aggregate(scripted, label), share, aggregate(generated, label)
+                name = results.learner_label(learner)
+                found.append(LearnerRow(name, label, colours[label], number, len(runs), *aggregates))
+    several = len(results.learners) > 1 or any(row.share is not None for row in found)
+    return found if several else []
+
+
 def learner_figures(results: GameResults, learner: str, colours: dict[str, str]) -> LearnerFigures:
     """Draw a learner with strangers, and say which tasks do not count because some run did not meet them."""
     left_out = []
@@ -134,7 +175,7 @@ def learner_figures(results: GameResults, learner: str, colours: dict[str, str])
         common = evaluation.common_tasks()
         left_out += [task for task in evaluation.tasks if task not in common]
     maps = [heatmap(results, scenario, learner) for scenario in scenarios(results, learner)]
-    return LearnerFigures(learner, strangers_figure(results, learner, colours), maps, left_out)
+    return LearnerFigures(results.learner_label(learner), strangers_figure(results, learner, colours), maps, left_out)
 
 
 def steps_row(results: GameResults, label: str, colour: str) -> StepsRow | None:
@@ -172,11 +213,42 @@ def stage(run: RunResult, allow_imports: bool) -> Stage:
         return Stage(run, None, str(error))
 
 
-def incomplete(sections: Sequence[GameSection]) -> list[tuple[str, str, int, str, str]]:
-    """List runs that are not done: game, method, seed, state and why."""
-    return [
-        (section.results.title, section.results.methods[cell.method], cell.seed, cell.state, cell.why)
-        for section in sections
-        for cell in section.results.cells
-        if cell.state != DONE
-    ]
+class Missing(NamedTuple):
+    """Runs of a method that are not all they should be, for one reason."""
+
+    game: str
+    method: str
+    seeds: list[int]
+    state: str
+    why: str
+
+
+NOT_EVALUATED = "not evaluated"
+
+
+def incomplete(sections: Sequence[GameSection]) -> list[Missing]:
+    """List runs that are not done, and those that are but have met no strangers, by method and reason."""
+    found: dict[tuple[str, str, str, str], list[int]] = {}
+    for section in sections:
+        for cell in [*section.results.cells, *section.results.learner_cells]:
+            state, why = standing(section.results, cell)
+            if state != DONE:
+                name = section.results.methods[cell.method]
+                name += f" + {section.results.learner_labels[cell.learner]}" if cell.learner else ""
+                key = section.results.title, name, state, why
+                found.setdefault(key, []).append(cell.seed)
+    return [Missing(game, method, seeds, state, why) for (game, method, state, why), seeds in found.items()]
+
+
+def standing(results: GameResults, cell: StudyCell) -> tuple[str, str]:
+    """Say how a run stands, and why it is not done, or what it lacks although it is."""
+    if cell.state == DONE:
+        label = results.methods[cell.method]
+        learner = cell.learner or PLASTIC
+        own = [found for (name, _), found in results.evaluations.items() if name.lower() == learner.lower()]
+        met = [run_name(label, cell.seed) in found.runs(label) for found in own]
+        if met and all(met):
+            return DONE, ""
+        return NOT_EVALUATED, f"it has met {'only some' if any(met) else 'no'} strangers: brdiv study FILE --evaluate"
+    begun = f"{cell.steps:,} steps are trained" if cell.steps else ""
+    return cell.state, "; ".join(part for part in (cell.why, begun) if part)

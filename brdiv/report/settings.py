@@ -75,7 +75,7 @@ def settings_of(results: GameResults, resolve: Resolve) -> list[MethodSettings]:
                 label,
                 shipped is not None,
                 differences(config, shipped) if shipped is not None else [],
-                max((cell.steps for cell in cells), default=0),
+                max((cell.planned_steps or cell.steps for cell in cells), default=0),
                 [cell.seed for cell in cells],
                 sum(cell.seconds for cell in cells) / 3600,
             )

@@ -1,7 +1,7 @@
 """What a study's folder holds: which runs there are, how they ended, and what they are of."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -9,9 +9,10 @@ import yaml
 
 from brdiv.errors import UserError
 from brdiv.evaluation.seeds import parse_seeds
-from brdiv.runs import PopulationFileError, RunFolder, read_about
+from brdiv.runs import RunFolder, about_learner, read_about
 
 DONE, FAILED, MISSING = "done", "failed", "missing"
+UNSAID = ("", 0)  # label and steps of what no study file speaks of
 
 
 class StudyCell(NamedTuple):
@@ -27,11 +28,13 @@ class StudyCell(NamedTuple):
     run: RunFolder
     about: Mapping[str, Any]  # what its population file says of itself; nothing where there is none
     planned_label: str = ""  # what the study file calls its method
+    planned_steps: int = 0  # of the whole run, as the study file says; 0 where it doesn't
+    learner: str = ""  # stem of the learner's config, of a learner that is trained with the population
 
     @property
     def label(self) -> str:
         """Name of the method as its paper writes it, or the config's where nothing says it."""
-        return str(self.about.get("method", {}).get("label") or self.planned_label or self.method)
+        return str(self.about.get("method", {}).get("label") or self.planned_label or self.learner or self.method)
 
     @property
     def objective(self) -> str:
@@ -46,6 +49,12 @@ class Study(NamedTuple):
     given: Mapping[str, Any]  # study.yaml
     versions: Mapping[str, Any]  # versions.json
     cells: list[StudyCell]
+    learner_cells: list[StudyCell]  # of learners that are trained with the populations of ``cells``
+
+    @property
+    def all_cells(self) -> list[StudyCell]:
+        """Populations and learners."""
+        return [*self.cells, *self.learner_cells]
 
     @property
     def games(self) -> list[str]:
@@ -62,8 +71,17 @@ class Study(NamedTuple):
         for cell in self.cells:
             if cell.game == game and (cell.about or cell.method not in labels):
                 labels[cell.method] = cell.label
-        names = list(labels.values())
-        return {stem: f"{label} ({stem})" if names.count(label) > 1 else label for stem, label in labels.items()}
+        return tell_apart(labels)
+
+    def learner_labels(self, game: str) -> dict[str, str]:
+        """Label of each learner of a game by its config's stem, as its paper writes it where anything says so."""
+        return tell_apart({cell.learner: cell.label for cell in self.learner_cells if cell.game == game})
+
+
+def tell_apart(labels: dict[str, str]) -> dict[str, str]:
+    """Write the stem behind a label that several have."""
+    names = list(labels.values())
+    return {stem: f"{label} ({stem})" if names.count(label) > 1 else label for stem, label in labels.items()}
 
 
 def read_study(folder: Path) -> Study:
@@ -75,17 +93,44 @@ def read_study(folder: Path) -> Study:
     given = read_yaml(folder / "study.yaml")
     asked_for = planned(given)
     games, methods = ([str(key[at]) for key in asked_for] for at in (0, 1))
+    pairs = list(dict.fromkeys(key[:2] for key in asked_for))
     found = dict.fromkeys([*asked_for, *on_disk(folder)])
 
-    def place(key: tuple[str, str, int]) -> tuple[int, str, int, str, int]:
+    def place(key: tuple[str, str, int]) -> tuple[int, str, int, int, str, int]:
         game, method, seed = key
         base = [] if "base" in methods else ["base"]  # BRDiv first where the study doesn't say
-        return rank(game, games), game, rank(method, [*base, *methods]), method, seed
+        in_game = pairs.index((game, method)) if (game, method) in pairs else len(pairs)
+        return rank(game, games), game, in_game, rank(method, [*base, *methods]), method, seed
 
-    cells = [read_cell(folder, *key)._replace(planned_label=asked_for.get(key, "")) for key in sorted(found, key=place)]
+    cells = []
+    for key in sorted(found, key=place):
+        label, steps = asked_for.get(key, UNSAID)
+        cells.append(read_cell(folder, *key)._replace(planned_label=label, planned_steps=steps))
     if not cells:
         raise UserError(f"{folder} holds no runs yet")
-    return Study(folder, given, read_json(folder / "versions.json"), cells)
+    return Study(folder, given, read_json(folder / "versions.json"), cells, read_learner_cells(folder, given, cells))
+
+
+def read_learner_cells(folder: Path, given: Mapping[str, Any], cells: Sequence[StudyCell]) -> list[StudyCell]:
+    """Read how the runs of learners ended: those that the study came to, and those that left something."""
+    planned = {
+        (str(group["game"]), str(group["method"]), str(learner["learner"])): learner
+        for group in groups_of(given)
+        for learner in group.get("learners") or []
+        if isinstance(learner, dict) and "learner" in learner
+    }
+    found = []
+    for cell in cells:
+        there = folder / "learners" / cell.game / cell.method
+        asked_for = [name for game, method, name in planned if (game, method) == (cell.game, cell.method)]
+        on_disk = sorted(path.parent.name for path in there.glob(f"*/seed{cell.seed}.json"))
+        for name in dict.fromkeys([*asked_for, *on_disk]):
+            told = planned.get((cell.game, cell.method, name), {})
+            run = RunFolder(there / name / f"seed{cell.seed}")
+            read = read_run(run, lambda run=run: about_learner(run.learner))  # type: ignore[misc]
+            label, steps = str(told.get("label") or ""), int(told.get("steps") or 0)
+            found.append(StudyCell(cell.game, cell.method, cell.seed, *read, label, steps, name))
+    return found
 
 
 def rank(name: str, order: list[str]) -> int:
@@ -99,21 +144,29 @@ def names(given: Mapping[str, Any], key: str) -> list[str]:
     return [Path(name).stem for name in listed if isinstance(name, str)] if isinstance(listed, list | dict) else []
 
 
-def planned(given: Mapping[str, Any]) -> dict[tuple[str, str, int], str]:
-    """Cells that a study file asks for, in its order, each with its method's label where the file says that.
+def planned(given: Mapping[str, Any]) -> dict[tuple[str, str, int], tuple[str, int]]:
+    """Cells that a study file asks for, in its order, each with its method's label and its steps where the file says.
 
     What the study came to, if it is written there, else games x methods x seeds.
     """
+    if not groups_of(given):
+        return dict.fromkeys(product_of(given), UNSAID)
+    return {
+        (str(group["game"]), str(group["method"]), int(seed)): (
+            str(group.get("label") or ""),
+            int(group.get("steps") or 0),
+        )
+        for group in groups_of(given)
+        for seed in group["seeds"]
+    }
+
+
+def groups_of(given: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what a study came to, a method on a game each; nothing where its file doesn't say."""
     resolved = given.get("resolved")
     groups = resolved.get("groups") if isinstance(resolved, dict) else None
-    if not isinstance(groups, list):
-        return dict.fromkeys(product_of(given), "")
-    found = {}
-    for group in groups:
-        if isinstance(group, dict) and {"game", "method", "seeds"} <= group.keys():
-            for seed in group["seeds"]:
-                found[str(group["game"]), str(group["method"]), int(seed)] = str(group.get("label") or "")
-    return found
+    found = groups if isinstance(groups, list) else []
+    return [group for group in found if isinstance(group, dict) and {"game", "method", "seeds"} <= group.keys()]
 
 
 def product_of(given: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
@@ -139,19 +192,26 @@ def on_disk(folder: Path) -> Iterator[tuple[str, str, int]]:
 
 
 def read_cell(folder: Path, game: str, method: str, seed: int) -> StudyCell:
-    """Read how one run ended."""
+    """Read how the run of a population ended."""
     run = RunFolder(folder / "cells" / game / method / f"seed{seed}")
+    return StudyCell(game, method, seed, *read_run(run, lambda: read_about(run.path)))
+
+
+def read_run(
+    run: RunFolder, read: Callable[[], dict[str, Any]]
+) -> tuple[str, str, float, int, RunFolder, Mapping[str, Any]]:
+    """Read how a run ended: its state and why, seconds, steps, and what its file says of itself."""
     record = read_json(run.path.with_suffix(".json"))
     state, why, about = str(record.get("state", MISSING)), str(record.get("why") or ""), {}
     try:
-        about = read_about(run.path)
+        about = read()
         if not record:  # whoever trained it left no record: the file itself says whether the run is through
             state = DONE if about.get("finished", True) else "unfinished"
-    except PopulationFileError as error:
+    except UserError as error:
         if state == DONE:
             state, why = FAILED, str(error)
     steps = int(record.get("steps") or about.get("steps") or 0)
-    return StudyCell(game, method, seed, state, why, float(record.get("seconds") or 0.0), steps, run, about)
+    return state, why, float(record.get("seconds") or 0.0), steps, run, about
 
 
 def read_json(path: Path) -> dict[str, Any]:

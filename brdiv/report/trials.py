@@ -20,7 +20,7 @@ from brdiv.report.claims import (
     our_label,
     unknown,
 )
-from brdiv.report.results import GENERATED, HEURISTICS, GameResults, aggregate, diversity_and_return
+from brdiv.report.results import GENERATED, HEURISTICS, GameResults, Point, aggregate, diversity_and_return
 
 STRONG = 0.5
 """From here on a correlation is called strong."""
@@ -42,7 +42,7 @@ def best(scenario: str) -> Trial:
     def test(results: GameResults, ours: str) -> Verdict:
         evaluation = results.evaluation(scenario)
         if evaluation is None:
-            return unknown(f"no learner has met {scenario} teammates" if scenario == GENERATED else "no heuristics met")
+            return unknown(f"no learner has met {'generated teammates' if scenario == GENERATED else 'heuristics'}")
         present, missing = baselines(results)
         return above_all(evaluation.scores(ours), others_scores(evaluation, present), missing)
 
@@ -85,7 +85,7 @@ def best_with_each(*excepted: str) -> Trial:
         evaluation = results.evaluation(HEURISTICS)
         present, missing = baselines(results)
         if evaluation is None or ours not in evaluation.methods:
-            return unknown("no heuristics met")
+            return unknown("no learner has met heuristics")
         missing += [label for label in present if label not in evaluation.methods]
         present = [label for label in present if label in evaluation.methods]
         beaten, clearly = [], []
@@ -113,12 +113,27 @@ def gap(first: Sequence[float], second: Sequence[float]) -> Estimate:
     return difference([[value] for value in first], [[value] for value in second], lambda cells: cells.mean(-1))
 
 
+LEAST_RUNS = 10
+"""With fewer runs a correlation's bootstrap interval is too narrow to be believed."""
+
+
 def correlated(results: GameResults, ours: str) -> Verdict:
     """Test whether BRDiv and return with heuristics correlate strongly over all runs."""
     points, found = diversity_and_return(results)
     if np.isnan(found.value):
-        return unknown(f"{len(points)} runs with both figures")
-    return Verdict(judge(found, STRONG), f"r = {found} over {len(points)} runs", found, STRONG)
+        return unknown(f"{len(points)} runs have both figures")
+    return Verdict(judge_correlation(found, len(points), STRONG), f"r = {of_runs(found, points)}", found, STRONG)
+
+
+def judge_correlation(found: Estimate, runs: int, bound: float = 0.0) -> str:
+    """Whether a correlation lies above a bound, if there are enough runs to tell."""
+    return judge(found, bound) if runs >= LEAST_RUNS else OPEN
+
+
+def of_runs(found: Estimate, points: Sequence[Point]) -> str:
+    """Write a correlation with the number of its runs."""
+    few = f": too few, {LEAST_RUNS} are needed" if len(points) < LEAST_RUNS else ""
+    return f"{found} over {len(points)} runs{few}"
 
 
 def distinct_teams(what: str) -> Trial:
@@ -169,8 +184,9 @@ def slow_teams_help(results: GameResults, ours: str) -> Verdict:
     slow = [float(np.mean(point.run.steps_to_solve)) for point in points]
     found = correlation(slow, [point.mean_return for point in points])
     if np.isnan(found.value):
-        return unknown(f"{len(points)} runs with both figures")
-    return Verdict(judge(found), f"r of steps and return = {found} over {len(points)} runs", found)
+        return unknown(f"{len(points)} runs have both figures")
+    verdict = judge_correlation(found, len(points))
+    return Verdict(verdict, f"r of steps and return = {of_runs(found, points)}", found)
 
 
 def above_independent(games: Sequence[GameResults]) -> Verdict:

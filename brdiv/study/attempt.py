@@ -12,8 +12,8 @@ from dataclasses import replace
 from io import TextIOWrapper
 from pathlib import Path
 
+from brdiv.parent import as_parent
 from brdiv.study.cells import DONE, FAILED, RUNNING, WAITING, Cell, State, now
-from brdiv.study.child import PARENT
 
 ASKED_TO_STOP = {128 + signal.SIGINT, 128 + signal.SIGTERM, -signal.SIGINT, -signal.SIGTERM}
 """Exit codes of runs that were stopped, by whomever, and can be resumed."""
@@ -44,7 +44,7 @@ class Attempt:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 pass_fds=[lock.fileno()],
-                env={**os.environ, PARENT: str(os.getpid())},
+                env=as_parent(signal.SIGTERM),  # which leaves a checkpoint
                 start_new_session=True,  # Ctrl-C is for the study, which asks its runs to stop, once
             )
 
@@ -70,8 +70,10 @@ class Attempt:
     def command(self, resumed: int) -> list[str]:
         """Write the command that trains the cell."""
         cell = self.cell
-        command = [sys.executable, "-m", "brdiv.study.child", "fit"]
+        command = [sys.executable, "-m", "brdiv", "learn" if cell.learner else "fit"]
         command += cell.options or ("--config", str(cell.settings))
+        if cell.needs is not None:
+            command += ["--teammates", str(cell.needs.result)]
         command += ["--seed_everything", str(cell.seed), "--threads", str(cell.threads), "--run", str(cell.run)]
         return [*command, "--ckpt_path", "last"] if resumed else command
 

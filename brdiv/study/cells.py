@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from brdiv.runs import PopulationFileError, RunFolder, read_about
+from brdiv.errors import UserError
+from brdiv.runs import RunFolder, about_learner, read_about
 from brdiv.runs.whole import write_whole
 
 WAITING, RUNNING, DONE, FAILED = "waiting", "running", "done", "failed"
@@ -25,7 +26,7 @@ class State:
 
 
 class Cell(NamedTuple):
-    """One run of a study: a game, a method and a seed."""
+    """One run of a study: a game, a method and a seed; and a learner, where one is trained with that population."""
 
     folder: Path  # of the method on this game
     seed: int
@@ -33,16 +34,28 @@ class Cell(NamedTuple):
     method: str
     threads: int = 1
     options: tuple[str, ...] = ()  # of `brdiv fit`; what is trained if there are none is in `settings`
+    learner: str = ""  # nothing for a population
+    needs: "Cell | None" = None  # the population that it is trained with
 
     @property
     def name(self) -> str:
         """Name it in tables and messages."""
-        return "/".join(part for part in (self.game, self.method, f"seed{self.seed}") if part)
+        return "/".join(part for part in (self.group, f"seed{self.seed}") if part)
+
+    @property
+    def group(self) -> str:
+        """Name what all seeds have in common."""
+        return "/".join(part for part in (self.game, self.method, self.learner) if part)
 
     @property
     def run(self) -> RunFolder:
         """The folder of its run."""
         return RunFolder(self.folder / f"seed{self.seed}")
+
+    @property
+    def result(self) -> Path:
+        """What the run leaves: a population or a learner."""
+        return self.run.learner if self.learner else self.run.population
 
     @property
     def log(self) -> Path:
@@ -67,7 +80,7 @@ class Cell(NamedTuple):
     @property
     def begun(self) -> bool:
         """Whether anything is kept of the cell that other settings would not fit to."""
-        return self.run.population.exists() or bool(self.run.numbered_checkpoints())
+        return self.result.exists() or bool(self.run.numbered_checkpoints())
 
     def state(self) -> State:
         """Read how the cell stands. A file that was lost or damaged says nothing; what the run wrote still counts."""
@@ -88,7 +101,7 @@ class Cell(NamedTuple):
         Its lock must be held.
         """
         state = self.state()
-        if state.state == FAILED or (state.state == DONE and self.run.population.exists()):
+        if state.state == FAILED or (state.state == DONE and self.result.exists()):
             return state
         steps = self.finished_steps()
         if steps is not None:
@@ -100,14 +113,18 @@ class Cell(NamedTuple):
             return state
         return self.write(replace(state, state=WAITING, why="", steps=kept))
 
+    def about(self) -> dict[str, Any]:
+        """Read what the file that the run left says of itself."""
+        return (about_learner if self.learner else read_about)(self.result)
+
     def finished_steps(self) -> int | None:
         """Return the steps of the run if it is over.
 
         The last checkpoint appears when all else is written: a finished population without it has no tables yet.
         """
         try:
-            about = read_about(self.run.population)
-        except PopulationFileError:
+            about = self.about()
+        except UserError:
             return None
         steps = int(about.get("steps", 0))
         return steps if about.get("finished") and self.run.checkpoint(steps).exists() else None

@@ -4,6 +4,7 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Protocol, Self
 
@@ -37,12 +38,13 @@ class LocalPool:
 
     def __init__(self, jobs: int) -> None:
         self.jobs = jobs
+        self.aside = 0  # of these, kept for something else
         self.attempts: dict[Cell, Attempt] = {}
 
     @property
     def free(self) -> bool:
         """Whether another cell may be started."""
-        return len(self.attempts) < self.jobs
+        return len(self.attempts) < self.jobs - self.aside
 
     @property
     def running(self) -> Sequence[Cell]:
@@ -105,16 +107,22 @@ def train_cells(
 ) -> Generator[tuple[Cell, State], None, None]:
     """Train cells that are not done, and yield each as it ends, with how it stands.
 
+    One that needs another waits until that is done, and comes back untrained if it never will be.
     A cell that someone else is training, a process of a study that was killed, say, comes back later. ``look`` is
     called now and then with the cells that run. However this ends, so do all cells.
     """
     waiting, elsewhere = deque(cells), set[Cell]()
     try:
         while waiting or pool.running:
-            for _ in range(len(waiting)):
-                if not pool.free:
-                    break
+            blocked = []
+            while waiting and pool.free:
                 cell = waiting.popleft()
+                if cell.needs is not None and cell.needs.state().state != DONE:
+                    if cell.needs in waiting or cell.needs in blocked or cell.needs in pool.running:
+                        blocked.append(cell)
+                    else:
+                        yield cell, replace(cell.state(), why=f"{cell.needs.name}, which it needs, is not done")
+                    continue
                 if cell in elsewhere and cell.state().state == FAILED:
                     yield cell, cell.state()
                     continue
@@ -123,7 +131,8 @@ def train_cells(
                     yield cell, started
                 elif not started:
                     elsewhere.add(cell)
-                    waiting.append(cell)
+                    blocked.append(cell)
+            waiting.extendleft(reversed(blocked))
             look(pool.running)
             yield from pool.ended()
             if waiting or pool.running:
@@ -140,4 +149,4 @@ def missing(cells: Sequence[Cell], retry: bool = False) -> list[Cell]:
 
 def lost(cell: Cell) -> bool:
     """Whether a cell that was done is no longer there."""
-    return cell.state().state == DONE and not cell.run.population.exists()
+    return cell.state().state == DONE and not cell.result.exists()

@@ -1,17 +1,21 @@
-"""Evaluation as part of a study: units are measured in processes of this machine, and written by one."""
+"""Evaluation as part of a study: games are measured one after the other, while cells of others may still be trained."""
 
 import importlib
 import multiprocessing
 import os
 import signal
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections import deque
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from io import TextIOWrapper
 from pathlib import Path
 
-from brdiv.study.attempt import take_lock
+from brdiv.errors import UserError
+from brdiv.parent import end_with
+from brdiv.study.attempt import POLL, take_lock
 from brdiv.study.cells import Cell
-from brdiv.study.child import die_with
 from brdiv.study.plan import Measuring
 from brdiv.study.tidy import Tidy
 from brdiv.study.units import Rows, Unit, game_modules, measure, units_of
@@ -19,30 +23,49 @@ from brdiv.study.units import Rows, Unit, game_modules, measure, units_of
 LINES = 30.0  # seconds between two lines on how far it is
 
 
-def evaluate_cells(
-    cells: Sequence[Cell],
-    folder: Path,
-    how: Measuring,
-    jobs: int,
-    say: Callable[[str], None] = print,
-    imports: Collection[Cell] = (),
-) -> int:
-    """Measure what is not yet measured of finished cells, game by game; returns how many units that were.
+class GameEvaluation:
+    """What is not yet measured on one game: so many units at a time in other processes, or one at a time in this one.
 
-    What population files name is imported only for cells among ``imports``.
+    A unit needs no other, so whoever stops loses only those that are being measured.
     """
-    lock = take_lock(folder / ".lock")
-    while lock is None:
-        say("evaluation: another process is at it; waiting")
-        time.sleep(5)
-        lock = take_lock(folder / ".lock")
-    try:
-        return sum(
-            evaluate_game(list(units_of([c for c in cells if c.game == game], imports)), folder / game, how, jobs, say)
-            for game in dict.fromkeys(cell.game for cell in cells)
-        )
-    finally:
-        lock.close()
+
+    def __init__(self, units: Sequence[Unit], folder: Path, how: Measuring, jobs: int) -> None:
+        self.name, self.how = folder.name, how
+        self.tidy = Tidy(folder, units, how)
+        self.todo = deque(self.tidy.missing)
+        self.total, self.began = len(self.todo), time.monotonic()
+        self.running: dict[Future[Rows], Unit] = {}
+        self.pool: ProcessPoolExecutor | None = None
+        if jobs > 1 and self.todo:
+            start = (os.getpid(), game_modules(units))
+            context = multiprocessing.get_context("spawn")
+            self.pool = ProcessPoolExecutor(jobs, context, initializer=begin_worker, initargs=start)
+
+    @property
+    def left(self) -> int:
+        """How many units are not measured yet."""
+        return len(self.todo) + len(self.running)
+
+    def step(self, room: int, seconds: float) -> None:
+        """Let so many units be measured at a time; take in those that are done, waiting for one at most so long."""
+        if self.pool is None:
+            if self.todo and room > 0:
+                self.tidy.add(self.todo[0], measure(self.todo[0], self.how))
+                self.todo.popleft()
+            return
+        while self.todo and len(self.running) < room:
+            unit = self.todo.popleft()
+            self.running[self.pool.submit(measure, unit, self.how)] = unit
+        for future in wait(self.running, seconds, FIRST_COMPLETED).done:
+            unit = self.running.pop(future)
+            self.tidy.add(unit, future.result())
+
+    def close(self) -> None:
+        """Begin no further unit, and write the tables in their order."""
+        if self.pool is not None:
+            self.pool.shutdown(cancel_futures=True)
+        if self.total:
+            self.tidy.write()
 
 
 def begin_worker(parent: int, modules: Collection[str]) -> None:
@@ -50,41 +73,117 @@ def begin_worker(parent: int, modules: Collection[str]) -> None:
 
     So a population that its parent could load without importing anything, it can load too.
     """
-    die_with(parent)
+    end_with(parent, signal.SIGTERM)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     for module in modules:
         importlib.import_module(module)
 
 
-def evaluate_game(units: Sequence[Unit], folder: Path, how: Measuring, jobs: int, say: Callable[[str], None]) -> int:
-    """Measure what is not yet measured on one game."""
-    tidy = Tidy(folder, units, how)
-    missing = tidy.missing
-    if not missing:
-        return 0
-    say(f"evaluation of {folder.name}: {len(missing)} of {len(tidy.units)} measurements to do, in {folder}")
-    began = said = time.monotonic()
-    for done, (unit, rows) in enumerate(measure_all(missing, how, jobs), 1):
-        tidy.add(unit, rows)
-        if time.monotonic() - said > LINES:
-            said = time.monotonic()
-            say(f"evaluation of {folder.name}: {done} of {len(missing)} done")
-    tidy.write()
-    say(f"evaluation of {folder.name}: {len(missing)} measurements in {time.monotonic() - began:.0f} s")
-    return len(missing)
+class Evaluation:
+    """Evaluates games in the order in which they are added.
 
+    A game that can't be evaluated is no reason to stop the training of others: ``finish`` says what was wrong.
 
-def measure_all(units: Sequence[Unit], how: Measuring, jobs: int) -> Iterator[tuple[Unit, Rows]]:
-    """Measure units, so many at a time, and yield each as it is done: one at a time in this process itself."""
-    if jobs == 1:
-        yield from ((unit, measure(unit, how)) for unit in units)
-        return
-    context = multiprocessing.get_context("spawn")
-    start = (os.getpid(), game_modules(units))
-    pool = ProcessPoolExecutor(min(jobs, len(units)), context, initializer=begin_worker, initargs=start)
-    try:
-        futures = {pool.submit(measure, unit, how): unit for unit in units}
-        for future in as_completed(futures):
-            yield futures[future], future.result()
-    finally:
-        pool.shutdown(cancel_futures=True)
+    Args:
+        folder: Where the tables go, a folder for each game.
+        how: How many episodes, and with which random numbers.
+        jobs: How many units to measure at a time once nothing is trained any more.
+        say: Is told how far it is.
+
+    """
+
+    def __init__(self, folder: Path, how: Measuring, jobs: int, say: Callable[[str], None] = print) -> None:
+        self.folder, self.how, self.jobs, self.say = folder, how, jobs, say
+        self.waiting: deque[tuple[list[Cell], Collection[Cell]]] = deque()
+        self.current: GameEvaluation | None = None
+        self.lock: TextIOWrapper | None = None
+        self.problems: list[str] = []
+        self.said = self.asked = 0.0
+
+    @property
+    def wanted(self) -> int:
+        """How many places it takes from cells that are still to be trained: half, while there is something to do."""
+        return max(1, self.jobs // 2) if self.current is not None or self.waiting else 0
+
+    @property
+    def running(self) -> int:
+        """How many units are being measured beside this process."""
+        return len(self.current.running) if self.current is not None else 0
+
+    def add(self, cells: Sequence[Cell], imports: Collection[Cell] = ()) -> None:
+        """Evaluate a game of which these cells are done.
+
+        What population files name is imported only for cells among ``imports``.
+        """
+        if cells:
+            self.waiting.append((list(cells), imports))
+
+    def step(self, room: int, seconds: float = 0.0) -> None:
+        """Go on with so many units at a time, without waiting for any longer than told."""
+        try:
+            if self.current is None and self.waiting and self.locked():
+                self.begin(*self.waiting.popleft())
+            if self.current is not None:
+                self.current.step(room, seconds)
+                self.tell()
+        except (UserError, BrokenProcessPool) as error:
+            died = "a process that measured ended, killed perhaps for want of memory; run it again"
+            self.problems.append(died if isinstance(error, BrokenProcessPool) else str(error))
+            self.say(f"evaluation: {self.problems[-1]}")
+            self.end()
+        if self.current is not None and not self.current.left:
+            self.end()
+
+    def locked(self) -> bool:
+        """Whether no other process evaluates this study; asks again only after some time."""
+        if self.lock is None and time.monotonic() - self.asked > 25 * POLL:
+            self.lock = take_lock(self.folder / ".lock")
+            if self.lock is None and not self.asked:
+                self.say("evaluation: another process is at it; waiting")
+            self.asked = time.monotonic()
+        return self.lock is not None
+
+    def begin(self, cells: list[Cell], imports: Collection[Cell]) -> None:
+        """Find out what is missing of a game."""
+        folder = self.folder / cells[0].game
+        self.current = GameEvaluation(list(units_of(cells, imports)), folder, self.how, self.jobs)
+        self.said = time.monotonic()
+        if self.current.total:
+            all_units = len(self.current.tidy.units)
+            self.say(
+                f"evaluation of {folder.name}: {self.current.total} of {all_units} measurements to do, in {folder}"
+            )
+
+    def tell(self) -> None:
+        """Say how far it is, if it is time, or that it is over."""
+        game = self.current
+        if game is None or not game.total:
+            return
+        if not game.left:
+            self.say(f"evaluation of {game.name}: {game.total} measurements in {time.monotonic() - game.began:.0f} s")
+        elif time.monotonic() - self.said > LINES:
+            self.said = time.monotonic()
+            self.say(f"evaluation of {game.name}: {game.total - game.left} of {game.total} done")
+
+    def end(self) -> None:
+        """Leave the game that is being evaluated, whether it is through or not."""
+        if self.current is not None:
+            self.current.close()
+        self.current = None
+        if not self.waiting and self.lock is not None:
+            self.lock.close()
+            self.lock, self.asked = None, 0.0
+
+    def finish(self) -> None:
+        """Evaluate all that is left, with all cores; then say what could not be."""
+        while self.current is not None or self.waiting:
+            self.step(self.jobs, 5 * POLL)
+            if self.current is None and self.waiting:
+                time.sleep(POLL)
+        if self.problems:
+            raise UserError(f"not all was evaluated: {'; '.join(self.problems)}")
+
+    def close(self) -> None:
+        """Stop. What is measured is kept."""
+        self.waiting.clear()
+        self.end()

@@ -128,6 +128,8 @@ class RayPool:
     def start(self, cell: Cell) -> bool | State:
         """Hand a cell over."""
         there = cell._replace(folder=cell.folder.absolute())
+        if cell.needs is not None:
+            there = there._replace(needs=cell.needs._replace(folder=cell.needs.folder.absolute()))
         self.tasks[self.task.remote(there, os.getcwd())] = cell
         return True
 

@@ -10,14 +10,18 @@ from typing import Any, NamedTuple
 import yaml
 
 from brdiv.configs import find_config, shipped_configs
-from brdiv.errors import UserError
+from brdiv.errors import LARGEST_SEED, UserError
 from brdiv.evaluation.seeds import parse_seeds
+from brdiv.runs.description import is_whole
 from brdiv.study.cells import Cell
 
-BLOCK = ("games", "methods", "seeds", "overrides")
+BLOCK = ("games", "methods", "seeds", "overrides", "learners", "learner_overrides")
 KEYS = (*BLOCK, "also", "threads", "gpus", "evaluation")
 BASE = "base"  # the method that is the game's config as it stands
-SET_PER_CELL = ("seed_everything", "run", "threads", "ckpt_path")
+MOST_GPUS = MOST_THREADS = 1024
+MOST_EPISODES = 1_000_000
+PLASTIC = "plastic"  # the learner that is evaluated in any case: it needs no training
+SET_PER_CELL = ("seed_everything", "run", "threads", "ckpt_path", "teammates")
 
 
 class Measuring(NamedTuple):
@@ -29,6 +33,14 @@ class Measuring(NamedTuple):
     seed: int = 0
 
 
+class Taught(NamedTuple):
+    """A learner that is trained with the teammates of every population."""
+
+    name: str
+    config: Path
+    overrides: Mapping[str, Any]
+
+
 class Group(NamedTuple):
     """A method on a game: what all of its seeds have in common."""
 
@@ -37,6 +49,7 @@ class Group(NamedTuple):
     configs: tuple[Path, ...]
     overrides: Mapping[str, Any]
     seeds: tuple[int, ...]
+    learners: tuple[Taught, ...] = ()
 
     @property
     def name(self) -> str:
@@ -56,12 +69,19 @@ class Study:
     evaluation: Measuring = field(default_factory=Measuring)
 
     def cells(self, folder: Path) -> list[Cell]:
-        """Every cell, in the order in which they are trained, in a folder for the study."""
-        return [
-            Cell(folder / "cells" / group.game / group.method, seed, group.game, group.method, self.threads)
-            for group in self.groups
-            for seed in group.seeds
-        ]
+        """Every cell, in the order in which they are trained, in a folder for the study.
+
+        Behind the populations of a method on a game come the learners that are trained with them.
+        """
+        found: list[Cell] = []
+        for group in self.groups:
+            own = folder / "cells" / group.game / group.method
+            populations = [Cell(own, seed, group.game, group.method, self.threads) for seed in group.seeds]
+            found += populations
+            for learner in group.learners:
+                there = folder / "learners" / group.game / group.method / learner.name
+                found += [cell._replace(folder=there, learner=learner.name, needs=cell) for cell in populations]
+        return found
 
 
 def read_study(name: str) -> Study:
@@ -76,18 +96,18 @@ def read_study(name: str) -> Study:
     check_keys(given, KEYS, "")
     groups = merge(group for block in blocks(given) for group in block_groups(block))
     threads, gpus = given.get("threads", 1), given.get("gpus", 0)
-    if not is_whole(threads) or threads < 1:
-        raise UserError(f"threads is {threads}: it must be a whole number, 1 or more")
-    if isinstance(gpus, bool) or not isinstance(gpus, int | float) or gpus < 0:
-        raise UserError(f"gpus is {gpus}: it must be a number, 0 or more")
-    return Study(path, given, groups, threads, float(gpus), read_measuring(given.get("evaluation") or {}))
+    if not is_whole(threads, 1, MOST_THREADS):
+        raise UserError(f"threads is {threads}: it must be a whole number from 1 to {MOST_THREADS:,}")
+    if type(gpus) not in {int, float} or not 0 <= gpus <= MOST_GPUS:  # so no NaN
+        raise UserError(f"gpus is {gpus}: it must be a number from 0 to {MOST_GPUS:,}")
+    return Study(path, given, groups, threads, float(gpus), read_measuring(or_none(given, "evaluation", {})))
 
 
 def blocks(given: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the blocks of a study: the one at its top, then those of `also`, which say only what differs from it."""
     top = {key: given[key] for key in BLOCK if key in given}
     yield top
-    also = given.get("also") or []
+    also = or_none(given, "also", [])
     if not isinstance(also, list):
         raise UserError("also is no list: it must be a list of blocks with " + ", ".join(BLOCK))
     for number, block in enumerate(also, 1):
@@ -103,16 +123,34 @@ def block_groups(block: Mapping[str, Any]) -> Iterator[Group]:
         if not block.get(key):
             raise UserError(f"{key} is missing: a study needs at least one")
     seeds = read_seeds(block.get("seeds", 0))
-    overrides = block.get("overrides") or {}
+    overrides = or_none(block, "overrides", {})
     if not isinstance(overrides, dict):
         raise UserError("overrides is no mapping: it must hold settings of `brdiv fit`, as in {data: {steps: 1000000}}")
-    for key in SET_PER_CELL:
-        if key in overrides:
-            raise UserError(f"overrides: {key} is set for each cell by the study")
+    check_overrides(overrides, "overrides")
+    learners = tuple(block_learners(block))
     for game in names(block["games"], "games"):
         for method in names(block["methods"], "methods"):
             configs = (find_config(game), *method_configs(method))
-            yield Group(stem(game), stem(method), configs, overrides, tuple(seeds))
+            yield Group(stem(game), stem(method), configs, overrides, tuple(seeds), learners)
+
+
+def block_learners(block: Mapping[str, Any]) -> Iterator[Taught]:
+    """Yield the learners of one block that are trained: shipped ones by name, or files of `brdiv learn`."""
+    overrides = or_none(block, "learner_overrides", {})
+    if not isinstance(overrides, dict):
+        raise UserError("learner_overrides is no mapping: it must hold settings of `brdiv learn`")
+    check_overrides(overrides, "learner_overrides")
+    for learner in dict.fromkeys(names(or_none(block, "learners", []), "learners")):
+        if learner != PLASTIC:
+            shipped = f"learners/{learner}"
+            yield Taught(stem(learner), find_config(shipped if shipped in shipped_configs() else learner), overrides)
+
+
+def check_overrides(overrides: Mapping[str, Any], key: str) -> None:
+    """Refuse what the study itself sets."""
+    for name in SET_PER_CELL:
+        if name in overrides:
+            raise UserError(f"{key}: {name} is set for each cell by the study")
 
 
 def merge(groups: Iterator[Group]) -> tuple[Group, ...]:
@@ -125,6 +163,8 @@ def merge(groups: Iterator[Group]) -> tuple[Group, ...]:
             continue
         if (other.configs, other.overrides) != (group.configs, group.overrides):
             raise UserError(f"two methods are called {group.name}: give one of their files another name")
+        if other.learners != group.learners:
+            raise UserError(f"{group.name} is there twice, with other learners")
         twice = sorted(set(other.seeds) & set(group.seeds))
         if twice:
             raise UserError(f"{group.name} is there twice with seed {twice[0]}")
@@ -162,10 +202,10 @@ def read_seeds(given: Any) -> list[int]:
     >>> read_seeds(3), read_seeds([1, 2]), read_seeds("0-2,7")
     ([3], [1, 2], [0, 1, 2, 7])
     """
-    found = [given] if is_whole(given) else given
+    found = [given] if is_seed(given) else given
     if isinstance(found, str):
         return parse_seeds(found)
-    if not isinstance(found, list) or not found or not all(is_whole(seed) and seed >= 0 for seed in found):
+    if not isinstance(found, list) or not found or not all(is_seed(seed) for seed in found):
         raise UserError(f"seeds is {given!r}: give numbers and ranges, as in 0-4, or a list of numbers")
     return list(dict.fromkeys(found))
 
@@ -177,8 +217,9 @@ def read_measuring(given: Any) -> Measuring:
     check_keys(given, Measuring._fields, "evaluation: ")
     for key, value in given.items():
         least = 0 if key == "seed" else 1
-        if not is_whole(value) or value < least:
-            raise UserError(f"evaluation: {key} is {value}: it must be a whole number, {least} or more")
+        most = LARGEST_SEED if key == "seed" else MOST_EPISODES
+        if not is_whole(value, least, most):
+            raise UserError(f"evaluation: {key} is {value}: it must be a whole number from {least} to {most:,}")
     return Measuring(**given)
 
 
@@ -191,6 +232,12 @@ def check_keys(given: Mapping[str, Any], known: Sequence[str], where: str) -> No
             raise UserError(f"{where}no such setting {key}; {hint}")
 
 
-def is_whole(value: Any) -> bool:
-    """Whether something is a whole number."""
-    return isinstance(value, int) and not isinstance(value, bool)
+def or_none(given: Mapping[str, Any], key: str, none: Any) -> Any:
+    """Look a key up that may be left out, or be null."""
+    value = given.get(key)
+    return none if value is None else value
+
+
+def is_seed(value: Any) -> bool:
+    """Whether something can be a seed."""
+    return is_whole(value, 0, LARGEST_SEED)

@@ -32,6 +32,17 @@ def record_study(study: Study, resolved: Mapping[str, Resolved], folder: Path) -
             "seeds": list(group.seeds),
             "steps": resolved[group.name].steps,
             "settings": f"cells/{group.name}/settings.yaml",
+            "learners": [
+                {
+                    "learner": learner.name,
+                    "label": resolved[f"{group.name}/{learner.name}"].label,
+                    "config": str(learner.config),
+                    "overrides": dict(learner.overrides),
+                    "steps": resolved[f"{group.name}/{learner.name}"].steps,
+                    "settings": f"learners/{group.name}/{learner.name}/settings.yaml",
+                }
+                for learner in group.learners
+            ],
         }
         for group in study.groups
     ]
@@ -40,7 +51,7 @@ def record_study(study: Study, resolved: Mapping[str, Resolved], folder: Path) -
         "resolved": {
             "name": folder.name,
             "file": str(study.path),
-            "cells": sum(len(group.seeds) for group in study.groups),
+            "cells": sum(len(group.seeds) * (1 + len(group.learners)) for group in study.groups),
             "threads": study.threads,
             "gpus": study.gpus,
             "evaluation": study.evaluation._asdict(),

@@ -1,51 +1,128 @@
-"""A whole study: cells are trained, then everything that was trained is evaluated."""
+"""A whole study: cells are trained, and every game is evaluated as soon as all of its cells have ended."""
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import NamedTuple
 
+from brdiv.errors import UserError
 from brdiv.study.attempt import take_lock
 from brdiv.study.cells import DONE, FAILED, Cell, State
-from brdiv.study.local import Interrupts, Pool, missing, train_cells
-from brdiv.study.measuring import evaluate_cells
+from brdiv.study.local import Interrupts, LocalPool, Pool, missing, train_cells
+from brdiv.study.measuring import Evaluation
 from brdiv.study.plan import Study
 from brdiv.study.record import record_study, record_versions
 from brdiv.study.settings import Resolved, keep_settings
-from brdiv.study.units import load
+from brdiv.study.units import load, load_trained
 from brdiv.study.view import View, described
+
+
+class Jobs(NamedTuple):
+    """How many things are done at a time."""
+
+    cells: int  # trained, wherever that is
+    units: int  # measured, on this machine
 
 
 def planned_steps(cells: Sequence[Cell], resolved: Mapping[str, Resolved]) -> dict[Cell, int]:
     """Environment steps of each cell's whole run."""
-    return {cell: resolved[f"{cell.game}/{cell.method}"].steps for cell in cells}
+    return {cell: resolved[cell.group].steps for cell in cells}
+
+
+class Beside:
+    """Has games evaluated, none of whose cells is left to train, beside the training of the others.
+
+    On this machine that takes half of the places in which cells would be trained, for as long as there is something to
+    measure; of a cluster's it takes none.
+    """
+
+    def __init__(self, evaluation: Evaluation, pool: Pool, trusted: Callable[[Cell], bool]) -> None:
+        self.evaluation, self.pool, self.trusted = evaluation, pool, trusted
+        self.cells: Sequence[Cell] = ()
+        self.left: set[Cell] = set()
+
+    def begin(self, cells: Sequence[Cell], todo: Collection[Cell]) -> None:
+        """Learn which cells there are, and which of them are left to train."""
+        self.cells, self.left = cells, set(todo)
+        for game in dict.fromkeys(cell.game for cell in cells):
+            self.evaluate_if_ended(game)
+
+    def ended(self, cell: Cell) -> None:
+        """Learn that a cell has ended."""
+        self.left.discard(cell)
+        self.evaluate_if_ended(cell.game)
+
+    def evaluate_if_ended(self, game: str) -> None:
+        """Have a game evaluated if no cell of it is left to train."""
+        if all(cell.game != game for cell in self.left):
+            evaluate(self.evaluation, [cell for cell in self.cells if cell.game == game], self.trusted)
+
+    def step(self) -> None:
+        """Go on with the evaluation, where there is room."""
+        room = wanted = self.evaluation.wanted
+        if isinstance(self.pool, LocalPool):
+            self.pool.aside = wanted
+            room = min(wanted, self.pool.jobs - len(self.pool.running))
+        deadline = time.monotonic() + 1.0
+        self.evaluation.step(room)
+        while self.evaluation.current is not None and room > 0 and (left := deadline - time.monotonic()) > 0:
+            self.evaluation.step(room, left)  # units are short: not one a look
+
+
+def evaluate(evaluation: Evaluation, cells: Sequence[Cell], trusted: Callable[[Cell], bool]) -> None:
+    """Have those cells of a game evaluated that are done."""
+    done = [cell for cell in cells if cell.state().state == DONE]
+    evaluation.add(done, {cell for cell in done if trusted(cell)})
 
 
 def train_all(
-    cells: Sequence[Cell], resolved: Mapping[str, Resolved], pool: Pool, jobs: int, retry: bool
+    cells: Sequence[Cell],
+    resolved: Mapping[str, Resolved],
+    pool: Pool,
+    jobs: int,
+    retry: bool,
+    beside: Beside | None = None,
 ) -> list[tuple[Cell, State]]:
     """Train what is missing; returns how every cell stands in the end."""
     for cell in cells:
-        keep_settings(cell.settings, resolved[f"{cell.game}/{cell.method}"].settings)
+        keep_settings(cell.settings, resolved[cell.group].settings)
         settle(cell)
     todo = missing(cells, retry)
     view = View(cells, planned_steps(cells, resolved), jobs)
     view.say(f"{len(cells)} cells: {len(cells) - len(todo)} need nothing, {len(todo)} to train, {jobs} at a time")
+
+    def look(running: Sequence[Cell]) -> None:
+        view.look(running)
+        if beside is not None:
+            beside.step()
+
     try:
-        with Interrupts(), view, closing(train_cells(todo, pool, view.look)) as ended:
+        with Interrupts(), view, closing(train_cells(todo, pool, look)) as ended:
+            if beside is not None:
+                beside.evaluation.say = view.say
+                beside.begin(cells, todo)
             for cell, state in ended:
                 view.ended(cell, state)
+                if beside is not None:
+                    beside.ended(cell)
     except KeyboardInterrupt:
         stopped = [(cell, state) for cell in todo if (state := cell.state()).state not in {DONE, FAILED}]
         for cell, state in stopped:
             if state.attempts:
                 view.say(f"{cell.name}: {described(state)}")
-        view.say(f"stopped with {len(stopped)} cells to go; the same command resumes them")
+        view.say(
+            f"stopped with {len(stopped)} cells to go; the same command resumes them, "
+            "and with --evaluate it measures those that are done"
+        )
         raise
     return [(cell, cell.state()) for cell in cells]
 
 
 def settle(cell: Cell) -> State:
-    """Find out how a cell stands, unless someone is training it."""
+    """Find out how a cell stands, unless someone is training it or nobody ever did."""
+    if not cell.state_file.exists() and not cell.run.path.exists():
+        return cell.state()
     lock = take_lock(cell.lock)
     if lock is None:
         return cell.state()
@@ -60,7 +137,7 @@ def run_whole(
     resolved: Mapping[str, Resolved],
     folder: Path,
     pool: Pool,
-    jobs: int,
+    jobs: Jobs,
     retry: bool,
     command: str,
     allow_imports: bool = False,
@@ -71,13 +148,42 @@ def run_whole(
     """
     cells = study.cells(folder)
     there_before = {cell for cell in cells if cell.begun and settle(cell).state == DONE}
-    for cell in there_before:
-        load(cell.run.population, allow_imports)  # what can't be evaluated is refused now, and not after training
+    check_imports(there_before, allow_imports)
     record_study(study, resolved, folder)
     record_versions(folder, command)
-    ended = train_all(cells, resolved, pool, jobs, retry)
-    done = [cell for cell, state in ended if state.state == DONE]
-    with Interrupts():
-        trusted = {cell for cell in done if allow_imports or cell not in there_before}
-        evaluate_cells(done, folder / "evaluation", study.evaluation, jobs, imports=trusted)
+    with closing(Evaluation(folder / "evaluation", study.evaluation, jobs.units)) as evaluation:
+        beside = Beside(evaluation, pool, lambda cell: allow_imports or cell not in there_before)
+        ended = train_all(cells, resolved, pool, jobs.cells, retry, beside)
+        with Interrupts():
+            evaluation.finish()
     return ended
+
+
+def evaluate_done(
+    study: Study,
+    resolved: Mapping[str, Resolved],
+    folder: Path,
+    jobs: int,
+    command: str,
+    allow_imports: bool = False,
+) -> list[tuple[Cell, State]]:
+    """Evaluate the cells that are done, whatever is to become of the others; returns how every cell stands."""
+    cells = study.cells(folder)
+    ended = [(cell, settle(cell)) for cell in cells]
+    done = [cell for cell, state in ended if state.state == DONE]
+    if not done:
+        raise UserError(f"{folder}: no cell is done, so there is nothing to evaluate")
+    check_imports(done, allow_imports)
+    record_study(study, resolved, folder)
+    record_versions(folder, command)
+    with Interrupts(), closing(Evaluation(folder / "evaluation", study.evaluation, jobs)) as evaluation:
+        for game in dict.fromkeys(cell.game for cell in done):
+            evaluate(evaluation, [cell for cell in done if cell.game == game], lambda cell: allow_imports)
+        evaluation.finish()
+    return ended
+
+
+def check_imports(cells: Collection[Cell], allow_imports: bool) -> None:
+    """Refuse populations and learners that can't be evaluated now, and not after hours of training."""
+    for cell in cells:
+        (load_trained if cell.learner else load)(cell.result, allow_imports)

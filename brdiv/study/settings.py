@@ -30,37 +30,56 @@ class Resolved(NamedTuple):
         return (self.settings["checkpoints"]["keep"] + 2) * self.checkpoint_bytes + LOGS
 
 
-Resolve = Callable[[Sequence[str], Mapping[str, Any], Mapping[str, Any]], Resolved]
-"""Checks options of `brdiv fit`, with further settings on top, by building what they describe. What was kept of an
-earlier time, the third argument, decides what is left to the machine."""
+Resolve = Callable[[str, Sequence[str], Mapping[str, Any], Mapping[str, Any]], Resolved]
+"""Checks options of `brdiv fit` or `brdiv learn`, the first argument, with further settings on top, by building what
+they describe. What was kept of an earlier time, the last argument, decides what is left to the machine."""
 
 
 def resolve_all(study: Study, groups: Sequence[Group], folder: Path, resolve: Resolve) -> dict[str, Resolved]:
-    """Resolve and check every group, by name. Nothing is written.
+    """Resolve and check every group, and the learners that are trained with its populations, by name.
 
-    Settings that were kept beside cells win where the study leaves a choice to the machine, and must otherwise be the
-    same: a cell is never trained half with one setting and half with another.
+    Nothing is written. Settings that were kept beside cells win where the study leaves a choice to the machine, and
+    must otherwise be the same: a cell is never trained half with one setting and half with another.
     """
+    by_group: dict[str, list[Cell]] = {}
+    for cell in study.cells(folder):
+        by_group.setdefault(cell.group, []).append(cell)
     found: dict[str, Resolved] = {}
     changed: list[str] = []
     for group in groups:
-        cells = [cell for cell in study.cells(folder) if (cell.game, cell.method) == group[:2]]
-        kept = read_settings(cells[0].settings) or {}
-        options = [part for path in group.configs for part in ("--config", str(path))]
-        try:
-            found[group.name] = resolve([*options, "--threads", str(study.threads)], group.overrides, kept)
-        except UserError as error:
-            raise UserError(f"{group.name}: {error}") from None
-        begun = sum(cell.begun for cell in cells)
-        different = ", ".join(differences(kept, found[group.name].settings))
-        if begun and different:
-            changed.append(f"{group.name} ({begun} of its cells begun): {different}")
+        for name, command, options, overrides in parts(study, group, found):
+            kept = read_settings(by_group[name][0].settings) or {}
+            try:
+                found[name] = resolve(command, options, overrides, kept)
+            except UserError as error:
+                raise UserError(f"{name}: {error}") from None
+            begun = sum(cell.begun for cell in by_group[name])
+            different = ", ".join(differences(kept, found[name].settings))
+            if begun and different:
+                changed.append(f"{name} ({begun} of its cells begun): {different}")
     if changed:
         raise UserError(
             f"nothing was done: settings have changed since cells were trained, {'; '.join(changed)}. "
             "Undo the change, remove the folders of these methods, or give another --folder"
         )
     return found
+
+
+def parts(
+    study: Study, group: Group, found: Mapping[str, Resolved]
+) -> Iterator[tuple[str, str, list[str], Mapping[str, Any]]]:
+    """Yield name, command, options and further settings of a group, then those of its learners.
+
+    There are no populations yet, so a learner is built with somebody else, on the game of the group.
+    """
+    threads = ["--threads", str(study.threads)]
+    configs = [part for path in group.configs for part in ("--config", str(path))]
+    yield group.name, "fit", [*configs, *threads], group.overrides
+    for learner in group.learners:
+        given = learner.overrides.get("data") or {}
+        data = {**given, "game": found[group.name].settings["data"]["game"]} if isinstance(given, dict) else given
+        options = ["--config", str(learner.config), *threads, "--teammates", "random"]
+        yield f"{group.name}/{learner.name}", "learn", options, {**learner.overrides, "data": data}
 
 
 def keep_settings(path: Path, settings: Mapping[str, Any]) -> None:
@@ -119,7 +138,7 @@ def flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 
 def check_disk(folder: Path, cells: Sequence[Cell], resolved: Mapping[str, Resolved]) -> int:
     """Refuse a study that the disk has no room for; returns the bytes that it may still take."""
-    needed = sum(resolved[f"{cell.game}/{cell.method}"].run_bytes for cell in cells if not cell.begun)
+    needed = sum(resolved[cell.group].run_bytes for cell in cells if not cell.begun)
     there = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
     free = shutil.disk_usage(there).free
     if needed > free:

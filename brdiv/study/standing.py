@@ -22,8 +22,8 @@ class Standing(NamedTuple):
     def seconds_left(self, jobs: int, measured: Mapping[str, float] | None = None) -> float | None:
         """Estimate how long the rest will take, so many cells at a time; None while nothing is known.
 
-        A cell is taken to be as fast as those of its own method on its game, else as others on its game; ``measured``
-        has speeds by game for want of better.
+        A cell is taken to be as fast as those of its own group, else as others of its kind on its game; ``measured``
+        has speeds of games' populations for want of better.
         """
         known: dict[tuple[str, ...], list[float]] = {}
         for cell, state in self.states.items():
@@ -31,20 +31,24 @@ class Standing(NamedTuple):
                 state.steps / state.seconds if state.state == DONE and state.seconds else 0
             )
             if speed:
-                for key in ((cell.game, cell.method), (cell.game,), ()):
+                for key in kinds(cell):
                     known.setdefault(key, []).append(speed)
         for game, speed in (measured or {}).items():
-            known.setdefault((game,), []).append(speed)
+            known.setdefault(("", game), []).append(speed)
             known.setdefault((), []).append(speed)
         if not known:
             return None
         left = []
         for cell, state in self.states.items():
             if state.state in {WAITING, RUNNING}:
-                keys = ((cell.game, cell.method), (cell.game,), ())
-                speeds = next(known[key] for key in keys if key in known)
+                speeds = next(known[key] for key in kinds(cell) if key in known)
                 left.append((self.planned[cell] - state.steps) * len(speeds) / sum(speeds))
         return max(sum(left) / jobs, max(left, default=0.0))
+
+
+def kinds(cell: Cell) -> list[tuple[str, ...]]:
+    """Whose speed is like a cell's, nearest first: its group's, that of the same learner on its game, anyone's."""
+    return [(cell.group,), (cell.learner, cell.game), ()]
 
 
 def look_at(cells: Sequence[Cell], planned: Mapping[Cell, int]) -> Standing:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from brdiv.runs.whole import write_whole
 from brdiv.study.plan import Measuring
-from brdiv.study.units import GENERATED, HEADS, ITSELF, Row, Rows, Unit
+from brdiv.study.units import GENERATED, HEADS, ITSELF, LEARNER, Row, Rows, Unit, key_of
 
 LEDGER = "measured.jsonl"
 
@@ -85,9 +85,9 @@ class Tidy:
 def unit_of(name: str, row: Sequence[str]) -> str:
     """Name the unit that a row belongs to."""
     if name != "episodes":
-        return f"{row[0]}/seed{row[1]} {ITSELF} {ITSELF}"
+        return key_of(row[0], row[1], LEARNER, ITSELF, ITSELF)
     scenario, met = row[3], row[4] if row[3] == GENERATED else row[3]
-    return f"{row[0]}/seed{row[1]} {scenario} {met}"
+    return key_of(row[0], row[1], row[2], scenario, met)
 
 
 def as_csv(rows: Sequence[Row]) -> str:

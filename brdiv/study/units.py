@@ -10,15 +10,16 @@ from typing import NamedTuple
 import torch
 
 from brdiv.errors import UserError
-from brdiv.games import Playable
+from brdiv.games import Playable, Policies
 from brdiv.nets import Population
-from brdiv.runs import SavedPopulation, load_population
+from brdiv.runs import SavedLearner, SavedPopulation, load_learner, load_population
 from brdiv.study.cells import Cell
 from brdiv.study.plan import Measuring
 from brdiv.teamwork import (
     LearnedPolicies,
     Plastic,
     SeveralPolicies,
+    TrainedLearner,
     all_pairs,
     both_seats,
     cross_play,
@@ -44,31 +45,39 @@ Rows = dict[str, list[Row]]
 
 
 class Source(NamedTuple):
-    """A population to be measured, or whose teams are met."""
+    """A population to be measured, or whose teams are met; or a trained learner, by its name."""
 
     method: str
     seed: int
     path: Path
     sha256: str
     imports: bool = False  # whether what its file names may be imported
+    known: frozenset[str] = frozenset()  # checksums of populations that a learner was trained with or tuned by
 
 
 class Unit(NamedTuple):
-    """A population by itself, or its learner with the heuristics or with all teams of a method."""
+    """A population by itself, or a learner prepared with it, with the heuristics or with all teams of a method."""
 
     scenario: str
     learner: Source
     met: str  # the method whose teams are met; the scenario's name where it is none's
     strangers: tuple[Source, ...]
+    trained: Source | None = None  # the learner, where it is not PLASTIC, which is made of the population alone
+
+    @property
+    def who(self) -> str:
+        """Name the learner."""
+        return LEARNER if self.trained is None else self.trained.method
 
     @property
     def key(self) -> str:
         """Name the unit."""
-        return f"{self.learner.method}/seed{self.learner.seed} {self.scenario} {self.met}"
+        return key_of(self.learner.method, self.learner.seed, self.who, self.scenario, self.met)
 
     def digest(self, how: Measuring) -> str:
         """Sum up all that its outcome depends on."""
         of = [self.key, self.learner.sha256, [(each.seed, each.sha256) for each in self.strangers], how._asdict()]
+        of += [] if self.trained is None else [self.trained.sha256]
         return hashlib.sha256(json.dumps(of).encode()).hexdigest()
 
     def generator(self, how: Measuring) -> torch.Generator:
@@ -77,24 +86,46 @@ class Unit(NamedTuple):
         return torch.Generator().manual_seed(int.from_bytes(digest[:7], "big"))
 
 
+def key_of(method: str, seed: int | str, learner: str, scenario: str, met: str) -> str:
+    """Name a unit."""
+    return f"{method}/seed{seed}{'' if learner == LEARNER else f' {learner}'} {scenario} {met}"
+
+
 def units_of(cells: Sequence[Cell], imports: Collection[Cell] = ()) -> Iterator[Unit]:
     """List what there is to measure of the finished cells of one game.
 
     What population files name is imported only for those among ``imports``.
     """
-    found = [(cell, load(cell.run.population, cell in imports)) for cell in cells]
+    found = [(cell, load(cell.run.population, cell in imports)) for cell in cells if not cell.learner]
+    trained = trained_learners(cells, imports)
     sources = [Source(c.method, c.seed, c.run.population, str(s.about["sha256"]), c in imports) for c, s in found]
     check_same_game(found)
     has_heuristics = bool(found) and found[0][1].game.heuristics() is not None
-    for learner in sources:
-        yield Unit(ITSELF, learner, ITSELF, ())
-        if has_heuristics:
-            yield Unit(HEURISTICS, learner, HEURISTICS, ())
-        for method in dict.fromkeys(source.method for source in sources):
-            # A learner's own teams are no strangers to it.
-            strangers = tuple(s for s in sources if s.method == method and s.sha256 != learner.sha256)
-            if strangers:
-                yield Unit(GENERATED, learner, method, strangers)
+    for source in sources:
+        yield Unit(ITSELF, source, ITSELF, ())
+        for learner in (None, *trained.get((source.method, source.seed), ())):
+            if has_heuristics:
+                yield Unit(HEURISTICS, source, HEURISTICS, (), learner)
+            for method in dict.fromkeys(other.method for other in sources):
+                # A learner's own teams are no strangers to it, nor those that it was tuned by.
+                known = {source.sha256} if learner is None else learner.known
+                strangers = tuple(s for s in sources if s.method == method and s.sha256 not in known)
+                if strangers:
+                    yield Unit(GENERATED, source, method, strangers, learner)
+
+
+def trained_learners(cells: Sequence[Cell], imports: Collection[Cell]) -> dict[tuple[str, int], list[Source]]:
+    """Find the learners that were trained with each population, by its method and seed."""
+    found: dict[tuple[str, int], list[Source]] = {}
+    for cell in cells:
+        if cell.needs is not None and cell.needs in cells:
+            about = load_trained(cell.result, cell in imports).about
+            if cell.needs.about()["sha256"] not in about["populations"]:
+                raise UserError(f"{cell.name} was trained with another {cell.needs.name}: remove {cell.run}")
+            known = frozenset((*about["populations"], *about.get("validation", ())))
+            source = Source(cell.learner, cell.seed, cell.result, str(about["sha256"]), cell in imports, known)
+            found.setdefault((cell.method, cell.seed), []).append(source)
+    return found
 
 
 def check_same_game(found: Sequence[tuple[Cell, SavedPopulation]]) -> None:
@@ -112,6 +143,12 @@ def check_same_game(found: Sequence[tuple[Cell, SavedPopulation]]) -> None:
 def load(path: Path, imports: bool = False) -> SavedPopulation:
     """Load a population once."""
     return load_population(path, imports)
+
+
+@functools.lru_cache(maxsize=64)
+def load_trained(path: Path, imports: bool = False) -> SavedLearner:
+    """Load a trained learner once."""
+    return load_learner(path, imports)
 
 
 def game_modules(units: Sequence[Unit]) -> set[str]:
@@ -140,9 +177,9 @@ def measure(unit: Unit, how: Measuring) -> Rows:
             for each, part in zip(unit.strangers, parts, strict=True)
             for team in range(1, len(part) + 1)
         ]
-    learner = Plastic(population)
+    learner = learner_of(unit, population)
     played = play_pairs(game, strangers, learner, all_pairs(strangers, learner), episodes, generator)
-    start = (unit.learner.method, unit.learner.seed, LEARNER, unit.scenario)
+    start = (unit.learner.method, unit.learner.seed, unit.who, unit.scenario)
     returns, lengths = played.returns.tolist(), played.lengths.tolist()
     rows: list[Row] = [
         (*start, *name, number, f"{value:.6g}", length)
@@ -150,6 +187,13 @@ def measure(unit: Unit, how: Measuring) -> Rows:
         for number, (value, length) in enumerate(zip(values, steps, strict=True), 1)
     ]
     return {"episodes": rows}
+
+
+def learner_of(unit: Unit, population: Population) -> Policies:
+    """Seat the learner of a unit."""
+    if unit.trained is None:
+        return Plastic(population)
+    return TrainedLearner(load_trained(unit.trained.path, unit.trained.imports).net)
 
 
 def measure_itself(unit: Unit, how: Measuring, generator: torch.Generator) -> Rows:

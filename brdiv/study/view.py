@@ -80,8 +80,9 @@ class View:
         for name, side in (("game", "left"), ("method", "left"), ("seeds", "left"), ("steps/s", "right")):
             table.add_column(name, justify=side)  # type: ignore[arg-type]
         table.add_column("trained", justify="right")
-        for (game, method), group in itertools.groupby(self.cells, key=lambda cell: (cell.game, cell.method)):
+        for _, group in itertools.groupby(self.cells, key=lambda cell: cell.group):
             cells = list(group)
+            game, method = cells[0].game, " + ".join(part for part in (cells[0].method, cells[0].learner) if part)
             speed = sum(standing.speeds.get(cell, 0.0) for cell in cells)
             share = sum(standing.states[c].steps for c in cells) / max(1, sum(self.planned[c] for c in cells))
             signs = " ".join(sign(standing, cell) for cell in cells)
@@ -115,4 +116,4 @@ def described(state: State) -> str:
     if state.state == DONE:
         again = f", in {state.attempts} attempts" if state.attempts > 1 else ""
         return f"done, {state.steps:,} steps in {clock(state.seconds)}{again}"
-    return f"stopped at {state.steps:,} steps"
+    return f"not trained: {state.why}" if state.why else f"stopped at {state.steps:,} steps"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from brdiv.games import shipped_games
 from brdiv.nets import Population
-from brdiv.runs import save_population
+from brdiv.recurrent import RecurrentActorCritic
+from brdiv.runs import read_about, save_learner, save_population
 from tests.small_runs import train
 
 HEURISTICS = {"reaching": 11, "lbf": 10, "cooking": 12}
@@ -65,23 +66,46 @@ def whole_study(study: Path, level, others=0.1, game="reaching", seeds=5, n_type
     return study
 
 
-def record(study: Path, game: str, method: str, seed: int, state: str, why: str = ""):
+def untrained_learner(study: Path, game: str, method: str, seed: int, learner: str = "ppo"):
+    """A learner that never learned a thing, beside a population."""
+    about = read_about(study / "cells" / game / method / f"seed{seed}")
+    playing = shipped_games()[about["game"]["name"]]()
+    net = RecurrentActorCritic(playing.observation_size, playing.n_actions, [4], 4)
+    told = {"method": {"name": "PPO", "label": "PPO", "settings": {}}, "seed": seed, "finished": True, "teammates": []}
+    path = study / "learners" / game / method / learner / f"seed{seed}" / "learner.safetensors"
+    save_learner(path, net, playing, {**told, "populations": [about["sha256"]]})
+    record(study, game, method, seed, "done", learner=learner)
+
+
+def add_learner(study, game, runs, n_types, level, learner="ppo"):
+    """Episodes of one more learner with the strangers of the others."""
+    path = study / "evaluation" / game / "episodes.csv"
+    before = path.read_text()
+    made_up_episodes(study, game, runs, n_types, level, learner=learner)
+    path.write_text(before + path.read_text().partition("\n")[2])
+
+
+def record(study: Path, game: str, method: str, seed: int, state: str, why: str = "", learner: str = ""):
     """Write down how a cell ended."""
-    path = study / "cells" / game / method / f"seed{seed}.json"
+    kind = ("learners", game, method, learner) if learner else ("cells", game, method)
+    path = study.joinpath(*kind, f"seed{seed}.json")
     path.parent.mkdir(parents=True, exist_ok=True)
     about = {"state": state, "why": why, "seconds": 12.5, "attempts": 1, "steps": 1536}
     path.write_text(json.dumps(about))
 
 
-def made_up_matrices(study, game, runs, n_types, own=1.0, others=0.1):
-    """Matrices whose diagonal is ``own`` and whose other entries are about ``others[method]``."""
+def made_up_matrices(study, game, runs, n_types, own=1.0, others=0.1, lengths=None):
+    """Matrices whose diagonal is ``own`` and whose other entries are about ``others[method]``.
+
+    Episodes take about ``lengths[method]`` steps.
+    """
     rows = []
     for method, seed in runs:
         noise = random.Random(f"{method} {seed}")
         for i in range(1, n_types + 1):
             for j in range(1, n_types + 1):
                 other = (others if isinstance(others, float) else others[method]) + 0.02 * noise.random()
-                rows.append((method, seed, i, j, 64, own if i == j else other, 8.0 + i))
+                rows.append((method, seed, i, j, 64, own if i == j else other, (lengths or {}).get(method, 8.0) + i))
     write_csv(
         study / "evaluation" / game / "cross_play.csv",
         "method,seed,teammate,response,episodes,mean_return,mean_length",
@@ -100,7 +124,7 @@ def made_up_strategies(study, game, runs, n_types, alike=()):
 
 
 def made_up_episodes(study, game, runs, n_types, level, heuristics=True, generated=True, episodes=2, learner="PLASTIC"):
-    """Episodes of every learner with strangers, who earn about ``level[method]``."""
+    """Episodes of every learner with strangers, who earn about ``level[method]``, or ``level[method, seed]``."""
     rows = []
     for method, seed in runs:
         noise = random.Random(f"{method} {seed}")
@@ -113,7 +137,7 @@ def made_up_episodes(study, game, runs, n_types, level, heuristics=True, generat
             ]
         for scenario, owner, owner_seed, teammate in strangers:
             for episode in range(episodes):
-                paid = round(level[method] + 0.05 * (noise.random() - 0.5), 4)
+                paid = round(level.get((method, seed), level[method]) + 0.05 * (noise.random() - 0.5), 4)
                 rows.append((method, seed, learner, scenario, owner, owner_seed, teammate, episode, paid, 9))
     write_csv(
         study / "evaluation" / game / "episodes.csv",

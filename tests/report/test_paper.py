@@ -7,7 +7,14 @@ import pytest
 from brdiv.report.paper import findings
 from brdiv.report.results import read_game
 from brdiv.report.study import read_study
-from tests.report.studies import METHODS, made_up_matrices, made_up_strategies, whole_study
+from tests.report.studies import (
+    METHODS,
+    made_up_episodes,
+    made_up_matrices,
+    made_up_strategies,
+    whole_study,
+    write_rest,
+)
 
 AHEAD = {method: 0.8 if method == "base" else 0.5 for method in METHODS}
 
@@ -110,6 +117,79 @@ def test_four_corners_are_counted_by_seeds(ahead, tmp_path):
     study = shutil.copytree(ahead, tmp_path / "copy")
     made_up_strategies(study, "reaching", [("base", seed) for seed in range(5)], 4, alike=("base",))
     assert of(study, "Figure 8").verdict == "does not hold"
+
+
+def apart(*methods):
+    """Levels by which some methods' seeds differ widely, and the others' don't."""
+    return AHEAD | {(method, seed): 0.5 + 0.1 * seed for method in methods for seed in range(5)}
+
+
+def with_levels(folder, level):
+    runs = [(method, seed) for method in METHODS for seed in range(5)]
+    made_up_episodes(folder, "reaching", runs, 4, level)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("wide", "verdict"),
+    [
+        ([method for method in METHODS if method != "base"], "holds"),
+        (["independent", "trajedi0", "trajedi025", "trajedi05", "trajedi075"], "can't be told"),
+        (["base"], "does not hold"),
+    ],
+)
+def test_an_interval_is_narrower_than_those_of_all_baselines_of_most_or_of_less_than_half(
+    wide, verdict, ahead, tmp_path
+):
+    study = with_levels(shutil.copytree(ahead, tmp_path / "copy"), apart(*wide))
+    assert of(study, "Section 6.4", "Its").verdict == verdict
+
+
+def test_two_seeds_say_nothing_of_intervals(tmp_path):
+    found = of(whole_study(tmp_path, AHEAD, seeds=2), "Section 6.4", "Its")
+    assert (found.verdict, found.found) == ("can't be told", "2 seeds: too few, 3 are needed")
+
+
+@pytest.mark.parametrize(("ours", "verdict"), [(5.0, "holds"), (11.0, "does not hold")])
+def test_teams_are_the_quickest_if_they_need_fewer_steps_than_all_baselines(ours, verdict, tmp_path):
+    study = whole_study(tmp_path, AHEAD, game="cooking", n_types=3)
+    runs = [(method, seed) for method in METHODS for seed in range(5)]
+    made_up_matrices(study, "cooking", runs, 3, lengths={"base": ours})
+    assert of(study, "Table 2", game="Cooking").verdict == verdict
+
+
+@pytest.mark.parametrize(("sign", "verdict"), [(1, "holds"), (-1, "does not hold")])
+def test_slower_teams_prepare_better_if_steps_and_return_go_together(sign, verdict, tmp_path):
+    level = {method: 0.3 + 0.05 * number for number, method in enumerate(METHODS)}
+    study = whole_study(tmp_path, level, game="cooking", n_types=3)
+    runs = [(method, seed) for method in METHODS for seed in range(5)]
+    lengths = {method: 20 + sign * 20 * value for method, value in level.items()}
+    made_up_matrices(study, "cooking", runs, 3, lengths=lengths)
+    assert of(study, "Section 6.5", game="Cooking").verdict == verdict
+
+
+def test_a_correlation_over_few_runs_says_nothing(tmp_path):
+    few = {"base": 0.8, "independent": 0.5, "trajedi0": 0.6}
+    study = whole_study(tmp_path, few, others={method: 1.0 - level for method, level in few.items()}, seeds=3)
+    found = of(study, "Section 6.4", "BRDiv")
+    assert found.interval.low > 0.5
+    assert found.verdict == "can't be told"
+    assert "over 9 runs: too few, 10 are needed" in found.found
+
+
+def test_all_heuristics_of_all_games_are_needed_to_say_that_ours_is_above_the_ablation(tmp_path):
+    two = {"base": 0.8, "independent": 0.5}
+    for game, n_types in (("reaching", 4), ("lbf", 6), ("cooking", 3)):
+        whole_study(tmp_path, two, game=game, n_types=n_types, seeds=3, generated=False)
+    write_rest(tmp_path, games=["reaching", "lbf", "cooking"], methods=list(two), seeds="0-2")
+    found = of(tmp_path, "Section 6.4", "BRDiv's", game="all")
+    assert (found.verdict, found.found) == ("holds", "above with 33 of 33 heuristics")
+    shutil.rmtree(tmp_path / "evaluation/cooking")
+    found = of(tmp_path, "Section 6.4", "BRDiv's", game="all")
+    assert (found.verdict, found.found) == ("can't be told", "above with 21 of 21 heuristics; 2 of 3 games")
+    runs = [(method, seed) for method in two for seed in range(3)]
+    made_up_episodes(tmp_path, "lbf", runs, 6, {"base": 0.5, "independent": 0.8}, generated=False)
+    assert of(tmp_path, "Section 6.4", "BRDiv's", game="all").verdict == "does not hold"
 
 
 def test_games_that_are_not_here_are_said_not_to_be(ahead):

@@ -67,6 +67,16 @@ def test_evaluation_is_as_asked_for_and_otherwise_as_always(tmp_path):
         ({"evaluation": {"episodes": 0}}, "episodes is 0"),
         ({"threads": 0}, "threads is 0"),
         ({"gpus": -1}, "gpus is -1"),
+        ({"gpus": float("nan")}, "gpus is nan"),
+        ({"gpus": 10**400}, "gpus is 1000"),
+        ({"threads": 10**9}, "threads is 1000000000: it must be a whole number from 1 to 1,024"),
+        ({"evaluation": {"episodes": 10**12}}, "episodes is 1000000000000: it must be a whole number from 1 to"),
+        ({"evaluation": {"seed": 2**32}}, "seed is 4294967296"),
+        ({"evaluation": False}, "evaluation is False"),
+        ({"overrides": False}, "overrides is no mapping"),
+        ({"also": 0}, "also is no list"),
+        ({"seeds": 2**32}, "seeds is 4294967296"),
+        ({"seeds": "0-9999999999"}, "no seed is above 4,294,967,295"),
     ],
 )
 def test_mistakes_are_named(tmp_path, given, complaint):
@@ -101,6 +111,6 @@ def test_every_shipped_study_can_be_built(name, tmp_path):
     assert all(resolved.steps > 0 for resolved in found.values())
 
 
-def resolve_with(library, arguments, overrides, kept):
+def resolve_with(library, command, arguments, overrides, kept):
     """Without measuring which library is faster."""
-    return resolve(arguments, overrides, {"model": {"products": library}})
+    return resolve(command, arguments, overrides, {"model": {"products": library}})

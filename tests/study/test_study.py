@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -245,6 +246,47 @@ def test_ctrl_c_stops_every_cell_with_a_checkpoint(tmp_path):
     assert (state["state"], state["steps"]) == ("waiting", int(newest.stem.removeprefix("step_")))
     assert f"saved as {newest}" in cell_folder(tmp_path / "out", f"{CELL}.log").read_text()
     assert "stopped with 1 cells to go; the same command resumes them" in printed
+
+
+def test_a_game_is_evaluated_while_cells_of_the_next_are_trained_and_reported_although_these_never_end(tmp_path):
+    later = {"games": ["lbf"], "overrides": {**LONG, "data": {**LONG["data"], "steps": 4_000_000}}}
+    file = write_study(tmp_path / "two.yaml", also=[later])
+    command = [sys.executable, "-m", "brdiv", "study", str(file), "--folder", str(tmp_path / "out"), "--jobs", "2"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    table, deadline = tmp_path / "out/evaluation/reaching/episodes.csv", time.monotonic() + 400
+    while not (table.exists() and len(rows(table)) == 2 * 11):
+        assert process.poll() is None, process.communicate()[0]
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert state_of(tmp_path / "out", "lbf/independent/seed1")["state"] == "running"
+    process.send_signal(signal.SIGINT)
+    printed = process.communicate(timeout=100)[0]
+    assert process.returncode == 130
+    assert "with --evaluate it measures those that are done" in printed
+    assert (table.parent / "measured.jsonl").read_text().count("\n") == 2
+    main(["report", str(tmp_path / "out"), "--animate", "0"])
+    text = re.sub(r"\s+", " ", (tmp_path / "out/report.html").read_text())
+    assert "1 of 2 runs are done" in text
+    assert "There is no evaluation of LBF yet" in text
+
+
+def test_what_is_done_is_evaluated_on_demand_without_training_the_rest(tmp_path, capsys):
+    file = write_study(tmp_path / "two.yaml", methods=["base", "independent"])
+    assert "no cell is done" in refused(capsys, "study", file, "--folder", tmp_path / "out", "--evaluate")
+    main(["study", str(file), "--folder", str(tmp_path / "out"), "--cell", "2"])
+    main(["study", str(file), "--folder", str(tmp_path / "out"), "--evaluate"])
+    assert "1 of 2 cells are done, and evaluated" in capsys.readouterr().out
+    assert len(rows(tmp_path / "out/evaluation/reaching/episodes.csv")) == 2 * 11
+    assert not (tmp_path / "out/cells/reaching/base").exists()
+    written = yaml.safe_load((tmp_path / "out/study.yaml").read_text())
+    assert written["resolved"]["cells"] == 2, "a report can tell what is missing"
+
+
+@pytest.mark.parametrize("option", [["--retry"], ["--cell", "1"], ["--ray", "auto"]])
+def test_evaluation_alone_is_asked_for_without_what_belongs_to_training(option, tmp_path, capsys):
+    file = write_study(tmp_path / "one.yaml")
+    line = refused(capsys, "study", file, "--folder", tmp_path / "out", "--evaluate", *option)
+    assert f"so {option[0]} has no place beside it" in line
 
 
 def test_one_cell_can_be_trained_alone_by_its_number(tmp_path):

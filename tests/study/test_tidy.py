@@ -1,13 +1,15 @@
 import importlib
+from contextlib import closing
 
 import pytest
 
-from brdiv.games import Reaching
+from brdiv.errors import UserError
+from brdiv.games import LBF, Reaching
 from brdiv.nets import Population
 from brdiv.runs import save_population
 from brdiv.study import measuring
 from brdiv.study.cells import Cell
-from brdiv.study.measuring import evaluate_cells
+from brdiv.study.measuring import Evaluation
 from brdiv.study.plan import Measuring
 from brdiv.study.tidy import LEDGER
 from brdiv.study.units import load
@@ -45,8 +47,10 @@ def measured(monkeypatch):
     return played
 
 
-def evaluate(cells, folder, how=HOW):
-    evaluate_cells(cells, folder, how, jobs=1, say=lambda text: None)
+def evaluate(cells, folder, how=HOW, jobs=1):
+    with closing(Evaluation(folder, how, jobs, say=lambda text: None)) as evaluation:
+        evaluation.add(cells)
+        evaluation.finish()
     return {name: (folder / "reaching" / name).read_bytes() for name in TABLES}
 
 
@@ -118,5 +122,18 @@ def test_several_processes_measure_what_one_does_and_know_the_games_that_it_know
     for cell in cells[::2]:
         make(cell, importlib.import_module("game_of_their_own").Own())
     alone = evaluate(cells[::2], tmp_path / "alone")
-    evaluate_cells(cells[::2], tmp_path / "both", HOW, jobs=2, say=lambda text: None)
-    assert {name: (tmp_path / "both/reaching" / name).read_bytes() for name in TABLES} == alone
+    assert evaluate(cells[::2], tmp_path / "both", jobs=2) == alone
+
+
+def test_a_game_that_can_not_be_evaluated_does_not_keep_others_from_it(cells, tmp_path):
+    strangers = [Cell(tmp_path / "mixed", seed, "mixed", "a") for seed in (0, 1)]
+    make(strangers[0])
+    make(strangers[1], LBF())
+    said = []
+    with closing(Evaluation(tmp_path / "out", HOW, 1, said.append)) as evaluation:
+        evaluation.add(strangers)
+        evaluation.add(cells)
+        with pytest.raises(UserError, match="not all was evaluated: mixed/a/seed1 plays LBF"):
+            evaluation.finish()
+    assert any("mixed/a/seed1 plays LBF" in line for line in said), "it is said at once, not hours later"
+    assert {name: (tmp_path / "out/reaching" / name).read_bytes() for name in TABLES} == evaluate(cells, tmp_path / "x")

@@ -64,3 +64,29 @@ def test_a_terminal_gets_a_table(cells):
     assert "1 of 4 cells done, 1 running, 1 failed" in text
     assert "1:50%" in text
     assert "reaching/base/seed2 failed: [no] reason" in text
+
+
+def test_learners_have_a_row_of_their_own_and_one_that_can_not_be_trained_says_why(cells):
+    learner = cells[0]._replace(folder=cells[0].folder / "ppo", learner="ppo", needs=cells[2])
+    everyone, out = [*cells, learner], io.StringIO()
+    with View(everyone, planned(everyone), 2, Console(file=out, highlight=False)) as view:
+        view.ended(learner, State(WAITING, "reaching/base/seed2, which it needs, is not done"))
+    assert "reaching/base/ppo/seed0: not trained: reaching/base/seed2, which it needs" in out.getvalue()
+    out = io.StringIO()
+    with View(everyone, planned(everyone), 2, Console(file=out, force_terminal=True, width=100, no_color=True)):
+        pass
+    assert "base + ppo" in out.getvalue()
+
+
+def test_a_cell_is_taken_to_be_as_fast_as_the_nearest_that_is_known(tmp_path):
+    population = Cell(tmp_path, 0, "lbf", "base")
+    learner = population._replace(folder=tmp_path / "ppo", learner="ppo", needs=population)
+    others = [each._replace(seed=1) for each in (population, learner)]
+    population.write(State(DONE, "", 10.0, 1, 1000))  # 100 steps a second
+    (tmp_path / "ppo").mkdir()
+    learner.write(State(DONE, "", 100.0, 1, 1000))  # 10 steps a second
+    cells = [population, learner, *others]
+    assert look_at(cells, planned(cells)).seconds_left(1) == pytest.approx(10 + 100)
+    of_another_method = [each._replace(method="lipo", folder=tmp_path / each.learner / "lipo") for each in others]
+    cells = [population, learner, *of_another_method]
+    assert look_at(cells, planned(cells)).seconds_left(1) == pytest.approx(10 + 100)
