@@ -8,7 +8,15 @@ SEEDS ?= 0-9
 PAIRS ?= 20
 FAULTS ?= 30
 
-.PHONY: run test lint seeds methods headline paper faults study-faults fuzz memory clean
+GAMES ?= reaching lbf
+TEAMS ?= brdiv independent
+LEARNERS ?= ppo
+LEARNT := runs/learners
+WHO := $(foreach game,$(GAMES),$(foreach teams,$(TEAMS),$(game)-$(teams)))
+LEARNER_FILES := $(foreach how,$(LEARNERS),$(foreach who,$(WHO),\
+	$(foreach seed,500 501 502 503 504,$(LEARNT)/$(how)/$(who)/seed$(seed)/learner.safetensors)))
+
+.PHONY: run test lint seeds methods headline paper learners populations bounds faults study-faults fuzz memory clean
 
 run: $(VENV)/installed
 	$(BIN)/brdiv fit --config configs/reaching.yaml
@@ -32,12 +40,38 @@ methods: $(VENV)/installed
 
 # BRDiv against Independent with strangers, five seeds each: the headline of docs/evaluation.md. About 10 minutes.
 headline: $(VENV)/installed
-	$(BIN)/brdiv compare --config configs/reaching.yaml --seeds 0-4 --methods base independent
+	$(BIN)/brdiv compare --config configs/reaching.yaml --seeds 500-504 --methods base independent
 	$(BIN)/brdiv evaluate runs/compare-reaching/base runs/compare-reaching/independent --out runs/headline
 
 # The paper's methods on its three games, five seeds each, and their evaluation. Interrupted, it resumes.
 paper: $(VENV)/installed
 	$(BIN)/brdiv study paper
+
+# Learners that are trained with BRDiv's teams, and with Independent's, five seeds each: the table of docs/learners.md.
+# Interrupted, it resumes; GAMES, TEAMS and LEARNERS choose, as in `make -j2 learners GAMES=cooking LEARNERS="ppo liam"`.
+learners: $(addprefix evaluated-,$(GAMES))
+
+populations: $(addprefix populated-,$(WHO))
+
+populated-%: $(VENV)/installed
+	$(BIN)/brdiv seeds --seeds 500-504 --folder $(LEARNT)/teams/$* --config \
+		configs/$(firstword $(subst -, ,$*)).yaml $(if $(findstring brdiv,$*),,configs/methods/$(lastword $(subst -, ,$*)).yaml)
+
+evaluated-%: $(LEARNER_FILES)
+	$(BIN)/brdiv evaluate $(foreach teams,$(TEAMS),$(LEARNT)/teams/$*-$(teams)) --learner plastic \
+		$(foreach how,$(LEARNERS),$(foreach teams,$(TEAMS),$(LEARNT)/$(how)/$*-$(teams))) \
+		--episodes 200 --out $(LEARNT)/$*
+
+# The same settings for every game; Cooperative Reaching takes fewer steps.
+$(LEARNT)/%/learner.safetensors: | populations
+	$(BIN)/brdiv learn --config learners/$(firstword $(subst /, ,$*)) \
+		--teammates $(LEARNT)/teams/$(word 2,$(subst /, ,$*))/$(notdir $*) --seed_everything $(subst seed,,$(notdir $*)) --threads 1 --run $(@D) --ckpt_path auto \
+		--data.steps $(if $(findstring reaching,$*),500000,4000000)
+
+# What is possible with every heuristic, and how many best responses the same populations need. Interrupted, it resumes.
+bounds: populations
+	$(BIN)/brdiv bounds Reaching LBF Cooking --episodes 1024
+	$(foreach who,$(WHO),$(BIN)/brdiv bounds $(LEARNT)/teams/$(who) --threads 1 --out $(LEARNT)/bounds/$(who) &&) true
 
 # Resumes a run in two processes at once twenty times, kills, stops and freezes it thirty times, and compares its end with
 # one that was left alone; then freezes one of two processes that train together.
@@ -56,6 +90,8 @@ study-faults: $(VENV)/installed
 # Trains a million steps of LBF and says by how much memory grew.
 memory: $(VENV)/installed
 	$(BIN)/python -m tests.memory_growth
+
+.DELETE_ON_ERROR:
 
 # Made anew only when what is to be installed changes.
 $(VENV)/installed: pyproject.toml constraints.txt

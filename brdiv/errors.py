@@ -1,4 +1,6 @@
-"""What whoever runs brdiv can mend."""
+"""What whoever runs brdiv can mend, and what nobody may ask for."""
+
+LARGEST_SEED = 2**32 - 1  # numpy's random generators take no larger one
 
 
 class UserError(ValueError):

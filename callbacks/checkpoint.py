@@ -166,7 +166,7 @@ class Checkpoints(Checkpoint):
                 with suppress(OSError):
                     part.unlink()
             raise CheckpointError(
-                f"checkpoint {path} could not be written: {error}; earlier ones are intact"
+                f"checkpoint {path} could not be written: {why_not(error)}; earlier ones are intact"
             ) from error
         return path
 
@@ -198,6 +198,13 @@ class Checkpoints(Checkpoint):
         if self.newest is not None and not isinstance(exception, RunStopped | FolderGoneError):
             how = RunFolder.of_checkpoint(self.newest).how_to_resume(self.newest, module.command)
             exception.add_note(f"the last good checkpoint is {self.newest}: {how}")
+
+
+def why_not(error: OSError | RuntimeError) -> str:
+    """Say why a file could not be written, without what torch says of its own source code."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return "it was cut short; is the disk full?" if "unexpected pos" in str(error) else str(error).splitlines()[0]
 
 
 def is_last(trainer: Trainer, batch_idx: int) -> bool:

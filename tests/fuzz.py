@@ -16,10 +16,24 @@ from pathlib import Path
 from tests.fuzzing import Accept
 from tests.fuzzing.checkpoints import CheckpointFiles
 from tests.fuzzing.configs import ConfigFiles
+from tests.fuzzing.learner_checkpoints import LearnerCheckpointFiles
+from tests.fuzzing.learner_configs import LearnerConfigFiles
+from tests.fuzzing.learners import LearnerFiles
 from tests.fuzzing.populations import PopulationFiles
+from tests.fuzzing.texts import BoundsFiles, EpisodeFiles, StudyFiles
 from tests.fuzzing.worker import Ended, Worker
 
-LOADERS = {"populations": PopulationFiles, "checkpoints": CheckpointFiles, "configs": ConfigFiles}
+LOADERS = {
+    "populations": PopulationFiles,
+    "learners": LearnerFiles,
+    "checkpoints": CheckpointFiles,
+    "learner_checkpoints": LearnerCheckpointFiles,
+    "configs": ConfigFiles,
+    "learner_configs": LearnerConfigFiles,
+    "studies": StudyFiles,
+    "episodes": EpisodeFiles,
+    "bounds": BoundsFiles,
+}
 SECONDS, MOST_MIB, LONGEST_LINE = 5.0, 1024, 1000
 
 

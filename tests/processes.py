@@ -1,7 +1,9 @@
 """Runs in processes of their own, for tests."""
 
 import multiprocessing
+import os
 import re
+import signal
 import subprocess
 import time
 from collections.abc import Callable
@@ -23,6 +25,17 @@ def forked(function: Callable[..., None], *arguments: Any) -> multiprocessing.Pr
     process = multiprocessing.get_context("fork").Process(target=function, args=arguments, daemon=True)
     process.start()
     return process
+
+
+def kill_when(process: multiprocessing.Process, ready: Callable[[], Any], seconds: float = 200) -> None:
+    """Kill a process with SIGKILL as soon as something is so."""
+    deadline = time.monotonic() + seconds
+    while not ready():
+        assert process.is_alive(), "it ended by itself"
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
 
 
 def children(process: subprocess.Popen) -> list[int]:

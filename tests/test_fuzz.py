@@ -16,7 +16,20 @@ def worker():
         yield worker
 
 
-@pytest.mark.parametrize(("loader", "number"), [("populations", 60), ("configs", 6), ("checkpoints", 6)])
+@pytest.mark.parametrize(
+    ("loader", "number"),
+    [
+        ("populations", 60),
+        ("learners", 60),
+        ("checkpoints", 6),
+        ("learner_checkpoints", 6),
+        ("configs", 6),
+        ("learner_configs", 6),
+        ("studies", 6),
+        ("episodes", 60),
+        ("bounds", 60),
+    ],
+)
 def test_no_damaged_or_hostile_file_is_answered_by_more_than_a_line(loader, number, worker, capsys):
     counts = fuzz(loader, number, 1, worker, SECONDS)
     assert not counts["FAILS"], capsys.readouterr().out

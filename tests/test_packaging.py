@@ -39,7 +39,7 @@ ARROWS = {
     "doors": {"games", "rollouts", "nets", "teamwork", "runs", "evaluation", "figures"},
     "bounds": {"games", "rollouts", "nets", "training", "teamwork", "runs"},
     "learners": {"games", "rollouts", "nets", "recurrent", "teamwork", "runs", "training", "doors"},
-    "benchmarks": {"games", "rollouts", "nets", "training", "figures", "doors", "teamwork", "learners"},
+    "benchmarks": {"games", "rollouts", "nets", "training", "figures", "doors", "teamwork", "learners", "parent"},
     "serve": {"games", "nets", "teamwork", "runs", "evaluation"},
     "callbacks": {"games", "metrics", "training", "teamwork", "runs", "evaluation", "figures", "learners", "doors"},
 }

@@ -4,6 +4,7 @@ Only this folder knows of a command line. The files import what they need when t
 """
 
 import difflib
+import errno
 import importlib
 import pkgutil
 import re
@@ -16,7 +17,11 @@ from brdiv.errors import UserError
 from brdiv.text import plain
 from brdiv.version import __version__
 
-LONGEST_COMPLAINT = 2000
+LONGEST_COMPLAINT = 900  # signs; of a longer one the middle is left out
+REFUSALS = {getattr(errno, name, None) for name in (
+    "EACCES", "EDQUOT", "EISDIR", "ELOOP", "ENAMETOOLONG", "ENOSPC", "ENOTDIR", "EPERM", "EROFS",
+)}  # fmt: skip
+"""What the user's machine may answer, wherever it is asked: a disk is full, a name is too long."""
 HEAD = """\
 usage: brdiv <command> [options]
 
@@ -58,17 +63,30 @@ def main(arguments: list[str] | None = None) -> None:
     if arguments is None:
         parent.end_with_parent()  # before anything is imported that takes its time
     command, *rest = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if command in {"-h", "--help"}:
+        answer(lambda: print(overview(), end=""))
+    elif command == "--version":
+        answer(lambda: print(f"brdiv {__version__}"))
+    else:
+        answer(lambda: run(command, rest))
+
+
+def answer(work: Callable[[], Any]) -> None:
+    """Do some work; what ends it, and the user can mend, is said in one line."""
     try:
-        if command in {"-h", "--help"}:
-            print(overview(), end="")
-        elif command == "--version":
-            print(f"brdiv {__version__}")
-        else:
-            run(command, rest)
+        work()
     except UserError as error:
         sys.exit(complain(error))
+    except (MemoryError, RuntimeError) as error:
+        if isinstance(error, RuntimeError) and "can't allocate memory" not in str(error):
+            raise
+        sys.exit(complain(UserError("this takes more memory than this machine has")))
     except BrokenPipeError:  # the reader, `head` say, has seen enough
         sys.stderr.close()
+    except OSError as error:
+        if error.errno not in REFUSALS:
+            raise
+        sys.exit(complain(error))
     except KeyboardInterrupt:
         sys.exit(130)
 
@@ -91,7 +109,11 @@ def run(name: str, arguments: list[str]) -> Any:
 
 def complain(error: BaseException) -> int:
     """Say in one line what is wrong, and what was noted with it on its way here; returns the exit code."""
-    parts = [str(error), *getattr(error, "__notes__", [])]
-    line = " ".join("; ".join(parts).splitlines())
+    told = str(error)
+    if isinstance(error, OSError) and not isinstance(error, UserError):
+        told = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror)
+    line = " ".join("; ".join([told, *getattr(error, "__notes__", [])]).splitlines())
+    if len(line) > LONGEST_COMPLAINT:  # what is wrong stands in front, what to do about it at the end
+        line = f"{line[: LONGEST_COMPLAINT // 2]} ... {line[-LONGEST_COMPLAINT // 3 :]}"
     print(f"brdiv: error: {plain(line, LONGEST_COMPLAINT)}", file=sys.stderr)
     return 2

@@ -4,7 +4,7 @@ import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brdiv.commands.line.checks import check_at_least, check_output_folder, writing
+from brdiv.commands.line.checks import check_at_least, check_output_folder, check_seed, writing
 from brdiv.commands.line.cores import use_threads, warn_if_crowded
 from brdiv.errors import UserError
 
@@ -43,6 +43,7 @@ def evaluate(
 
     """
     check_at_least(1, episodes=episodes, threads=threads)
+    check_seed(seed)
     if not 0 < gamma <= 1:
         raise UserError(f"gamma is {gamma:g}: it must lie above 0, and be at most 1")
     check_output_folder(out or Path())

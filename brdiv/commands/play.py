@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brdiv.commands.line.checks import check_at_least, check_output, writing
+from brdiv.commands.line.checks import check_at_least, check_output, check_seed, writing
 from brdiv.commands.line.cores import use_threads, warn_if_crowded
 from brdiv.errors import UserError
 
@@ -31,8 +31,8 @@ def play(
     Example: `brdiv play H3 runs/reaching-brdiv-seed0:1 --out play.gif`
 
     An agent is FILE:K, teammate or best response K of a population file or run folder, counted from 1; FILE:plastic,
-    the learner prepared with all of them; FILE, a learner that `brdiv learn` trained; the name of a heuristic, as H3;
-    or random.
+    the learner prepared with all of them; FILE, a learner that `brdiv learn` trained, who takes the best response's
+    seat whichever of the two is named first; the name of a heuristic, as H3; or random.
 
     Args:
         first: Agent in the teammate's seat.
@@ -50,6 +50,7 @@ def play(
 
     """
     check_at_least(1, episodes=episodes, drawn=drawn, threads=threads)
+    check_seed(seed)
     if not 0 < fps <= 100:
         raise UserError(f"fps is {fps:g}: it must be positive, and at most 100")
     check_output(out, {".gif", ".png"})

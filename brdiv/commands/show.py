@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from brdiv.commands.line.checks import check_at_least, check_output, writing
+from brdiv.commands.line.checks import check_at_least, check_output, check_seed, writing
 from brdiv.commands.line.cores import use_threads, warn_if_crowded
 from brdiv.errors import UserError
 
@@ -30,6 +30,7 @@ def show(
     """
     check_at_least(0, episodes=episodes)
     check_at_least(1, threads=threads)
+    check_seed(seed)
     if picture and not episodes:
         raise UserError("a picture needs episodes; give --episodes at least 1")
     check_output(picture, {".png", ".pdf", ".svg"})

@@ -2,7 +2,7 @@
 
 from brdiv.runs.episodes import PlayedEpisode, read_episodes
 from brdiv.runs.folder import RunFolder, is_first_process
-from brdiv.runs.learner_file import SavedLearner, is_learner, load_learner, save_learner
+from brdiv.runs.learner_file import SavedLearner, about_learner, is_learner, load_learner, save_learner
 from brdiv.runs.population_file import (
     PopulationFileError,
     SavedPopulation,
@@ -19,6 +19,7 @@ __all__ = [
     "RunFolder",
     "SavedLearner",
     "SavedPopulation",
+    "about_learner",
     "find_checkpoint",
     "is_first_process",
     "is_learner",

@@ -11,7 +11,6 @@ from brdiv.text import plain
 
 FORMAT = 2
 KEYS = {"brdiv": "population", "brdiv_learner": "learner"}  # entries of metadata, and what files that have them hold
-READABLE = (1, FORMAT)  # files of format 1 have no checksum of their description
 CHECKSUM = "_sha256"  # what the entry of the file's metadata ends in that has the checksum of its description
 MOST_SIGNS = 1 << 20  # of the file's header, descriptions and all
 MOST_TYPES, MOST_LAYERS, MOST_NEURONS = 1024, 64, 1 << 20
@@ -72,6 +71,8 @@ class FileKind(NamedTuple):
     optional: Mapping[str, Callable[[Any], bool]]
     shapes: Callable[[Mapping[str, Any]], dict[str, list[int]]]
     """Name every tensor that what is described consists of, with its shape."""
+    formats: tuple[int, ...] = (FORMAT,)
+    """Those that can be read."""
 
 
 def check_description(about: Mapping[str, Any], kind: FileKind) -> None:
@@ -110,8 +111,8 @@ def read_description(metadata: Any, kind: FileKind) -> dict[str, Any]:
     text, told = metadata[kind.key], metadata.get(kind.key + CHECKSUM)
     about = parse(text)
     version = about.get("format")
-    if version not in READABLE or isinstance(version, bool):
-        readable = " and ".join(map(str, READABLE))
+    if type(version) is not int or version not in kind.formats:
+        readable = " and ".join(map(str, kind.formats))
         raise DescriptionError(f"it has format {plain(short(version), 30)}; this version of brdiv reads {readable}")
     # A file of the first format that has one is none: what it says of its format was changed.
     if (version > 1 or told is not None) and told != hashlib.sha256(text.encode("utf-8", "replace")).hexdigest():
@@ -146,4 +147,5 @@ def expected_shapes(about: Mapping[str, Any]) -> dict[str, list[int]]:
     return shapes
 
 
-POPULATION = FileKind("population", "brdiv", NEEDED, OPTIONAL, expected_shapes)
+# Populations of format 1 have no checksum of their description.
+POPULATION = FileKind("population", "brdiv", NEEDED, OPTIONAL, expected_shapes, (1, FORMAT))

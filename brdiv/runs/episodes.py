@@ -3,14 +3,16 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 
 from brdiv.errors import MissingFileError, UserError
 from brdiv.games import Frame, Game
 from brdiv.runs.described_game import make_game
-from brdiv.runs.description import is_class
+from brdiv.runs.description import is_class, is_whole
+from brdiv.runs.description import parse as read_object
+from brdiv.text import plain
 
 FORMAT = 1
 LONGEST_LINE = 10_000_000
@@ -48,9 +50,10 @@ def read_episodes(path: Path, allow_imports: bool = False) -> list[PlayedEpisode
             if line.strip():
                 try:
                     episodes.append(checked(parse(line, allow_imports)))
-                except (KeyError, TypeError, ValueError, IndexError, RuntimeError, RecursionError) as error:
+                except (KeyError, TypeError, ValueError, IndexError, RuntimeError, OverflowError) as error:
                     reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-                    raise UserError(f"{path}, line {number} is not an episode, or is damaged: {reason}") from None
+                    told = f"{plain(path, 1000)}, line {number} is not an episode, or is damaged: {plain(reason)}"
+                    raise UserError(told) from None
     if not episodes:
         raise UserError(f"{path} holds no episode")
     return episodes
@@ -58,17 +61,21 @@ def read_episodes(path: Path, allow_imports: bool = False) -> list[PlayedEpisode
 
 def parse(line: bytes, allow_imports: bool) -> PlayedEpisode:
     """Read one line."""
-    entry: dict[str, Any] = json.loads(line)
-    if not isinstance(entry, dict) or entry.get("format") != FORMAT:
+    entry = read_object(line)
+    if not is_whole(entry.get("format"), FORMAT, FORMAT):
         raise ValueError(f"it is not of format {FORMAT}")
     if not is_class(entry.get("game")):
         raise ValueError("it doesn't say its game")
     game = make_game(entry["game"], allow_imports)
     if not isinstance(game, Game):
         raise ValueError("its game can't be drawn")
-    first, second = (str(name) for name in entry["seats"])
+    seats, rewards = entry["seats"], entry["rewards"]
+    if not (isinstance(seats, list) and len(seats) == 2 and all(isinstance(name, str) for name in seats)):
+        raise ValueError("it doesn't say who sat in the two seats")
+    if not (isinstance(rewards, list) and all(type(pay) in {int, float} for pay in rewards)):
+        raise ValueError("its rewards are no numbers")
     return PlayedEpisode(
-        game, (first, second), entry["views"], entry["actions"], [float(pay) for pay in entry["rewards"]], entry["won"]
+        game, tuple(seats), entry["views"], entry["actions"], [float(pay) for pay in rewards], entry["won"]
     )
 
 
@@ -77,17 +84,21 @@ def checked(episode: PlayedEpisode) -> PlayedEpisode:
     game, steps = episode.game, len(episode.actions)
     if not len(episode.views) - 1 == steps == len(episode.rewards) <= game.horizon:
         raise ValueError("it doesn't have one view, action and reward for each step")
-    if torch.tensor(episode.views).shape != (steps + 1, 2, game.view_size):
+    views = torch.tensor(episode.views)
+    if views.shape != (steps + 1, 2, game.view_size) or views.dtype != torch.long:
         raise ValueError("its views are not of its game")
     actions = torch.tensor(episode.actions).view(steps, 2)
     if ((actions < 0) | (actions >= game.n_actions)).any():
         raise ValueError("it has actions that there are not")
-    state, won = game.from_view(torch.tensor(episode.views[:1])), False
+    state, won = game.from_view(views[:1]), False
+    if not torch.equal(game.view(state), views[:1]):
+        raise ValueError("its two seats begin in different places")
+    game.text(episode.views[0][0])  # which looks things up by where they are: from there on the rules see to that
     for step in range(steps):
         state, reward, done = game.step(state, actions[step, None])
         won = bool(done)
         same = game.view(state)[0].tolist() == episode.views[step + 1]
-        if not same or abs(float(reward) - episode.rewards[step]) > 1e-6:
+        if not same or not abs(float(reward) - episode.rewards[step]) <= 1e-6:  # so no NaN
             raise ValueError(f"the rules give something else in step {step + 1}")
     if won is not episode.won:
         raise ValueError("the rules give another end")

@@ -81,8 +81,7 @@ class RunFolder:
             wanted.mkdir(parents=True, exist_ok=True)
             if any(path.name != NAME for path in wanted.iterdir()):
                 raise UserError(f"run folder {wanted} exists and is not empty; choose another")
-            lock_folder(wanted)
-            return cls(wanted)
+            return cls.locked(wanted)
         default.parent.mkdir(parents=True, exist_ok=True)
         number = 1
         while True:
@@ -92,8 +91,18 @@ class RunFolder:
             except FileExistsError:
                 number += 1
             else:
-                lock_folder(folder)
-                return cls(folder)
+                return cls.locked(folder)
+
+    @classmethod
+    def locked(cls, path: Path) -> "RunFolder":
+        """Own a folder that was made for a run, or leave nothing of it behind."""
+        try:
+            lock_folder(path)
+        except UserError:
+            with suppress(OSError):
+                path.rmdir()
+            raise
+        return cls(path)
 
     @classmethod
     def newest(cls, default: Path) -> "RunFolder | None":

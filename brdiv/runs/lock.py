@@ -53,9 +53,15 @@ def lock_folder(folder: Path) -> None:
         if is_still(file, path / NAME):
             break
         file.close()  # an owner that let go removed it just now
-    file.truncate(0)
-    file.write(f"process {os.getpid()} on {socket.gethostname()}\n")
-    file.flush()
+    try:
+        file.truncate(0)
+        file.write(f"process {os.getpid()} on {socket.gethostname()}\n")
+        file.flush()
+    except OSError as error:  # a disk that has room for a name, but for nothing in it
+        (path / NAME).unlink()
+        with suppress(OSError):
+            file.close()
+        raise UserError(f"run folder {plain(folder, 1000)} can't be written to: {error.strerror}") from None
     HELD[path] = file, identity(path)
 
 

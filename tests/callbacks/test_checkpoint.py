@@ -102,6 +102,27 @@ def test_a_full_disk_is_told_in_one_line_and_leaves_earlier_checkpoints(tmp_path
     assert names(tmp_path / "run") == ["best.ckpt", "step_000000000256.ckpt"]
 
 
+def test_a_disk_that_is_full_of_everything_is_told_in_one_line(tmp_path, monkeypatch, capsys):
+    """Neither the checkpoint nor the population fits, and torch says so in words of its own."""
+
+    def cut_short(*_, **__):
+        raise RuntimeError("[enforce fail at inline_container.cc:672] . unexpected pos 9664 vs 9558\nframe #0: c10")
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("lightning.Trainer.save_checkpoint", cut_short)
+    monkeypatch.setattr("pathlib.Path.write_bytes", full)
+    with pytest.raises(SystemExit) as stop:
+        whole_run(tmp_path / "run")
+    assert stop.value.code == 2
+    lines = capsys.readouterr().err.splitlines()
+    said = [line for line in lines if "written" in line]
+    assert len(said) == 1
+    assert "could not be written: it was cut short; is the disk full?; earlier ones are intact" in said[0]
+    assert "the population could not be written: No space left on device" in said[0]
+
+
 @pytest.mark.parametrize("wrong", [{"every": -1}, {"minutes": -1}, {"keep": 0}])
 def test_impossible_settings_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):

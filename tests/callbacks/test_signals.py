@@ -155,6 +155,28 @@ def test_a_process_that_waits_for_another_ends_with_the_second_signal(listening,
     assert "was asked twice" in (tmp_path / "log").read_text()
 
 
+def take_all_for_one():
+    signals.ECHO = 600
+    wait_inside_a_library()
+
+
+def test_a_signal_that_is_passed_on_to_who_waits_for_another_is_one_request(listening):
+    process = listening(take_all_for_one)
+    send(process, signal.SIGTERM, times=3, seconds=0.3)
+    process.join(3 * 0.6)  # longer than a process may take that was asked twice
+    assert process.exitcode is None
+
+
+def test_after_the_second_request_signals_do_what_they_did_before(not_ignored):
+    requests = StopRequests()
+    requests.listen()
+    requests.ask(signal.SIGTERM)
+    requests.asked_at -= 2 * signals.ECHO
+    with pytest.raises(KeyboardInterrupt):
+        requests.ask(signal.SIGTERM)
+    assert all(signal.getsignal(each) == signal.SIG_DFL for each in signals.SIGNALS)
+
+
 def test_signals_that_ask_for_something_else_end_nobody(listening):
     process = listening(wait_inside_a_library)
     send(process, signal.SIGTERM, times=1)

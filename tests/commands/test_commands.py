@@ -1,3 +1,4 @@
+import errno
 import subprocess
 import sys
 
@@ -6,7 +7,8 @@ import yaml
 from brdiv.configs import shipped_configs
 
 import brdiv
-from brdiv.commands import main
+from brdiv.commands import answer, main
+from brdiv.errors import UserError
 from tests.small_runs import train
 
 
@@ -18,6 +20,65 @@ def refused(capsys, *arguments):
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert line.startswith("brdiv: error: ")
     return line
+
+
+def ends_in(error):
+    """What a command says that ends in an error."""
+
+    def work():
+        raise error
+
+    return lambda: answer(work)
+
+
+def test_what_the_machine_refuses_is_one_line_with_its_name(capsys):
+    for error, told in [
+        (OSError(errno.ENAMETOOLONG, "File name too long", "xxx"), "xxx: File name too long"),
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device"),
+        (PermissionError(errno.EACCES, "Permission denied", "/x"), "/x: Permission denied"),
+    ]:
+        error.add_note("resume like this")
+        with pytest.raises(SystemExit) as stop:
+            ends_in(error)()
+        assert stop.value.code == 2
+        assert capsys.readouterr().err == f"brdiv: error: {told}; resume like this\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["show", "x", "--episodes", "1000000000000"], "episodes is 1000000000000: it must be at most 1,000,000"),
+        (["show", "x", "--seed", "1" + 40 * "0"], "seed is 1000"),
+        (["show", "x", "--threads", "1" + 40 * "0"], "threads is 1000"),
+        (["play", "H1", "H2", "--episodes", "1000000000000"], "episodes is 1000000000000"),
+        (["play", "H1", "H2", "--drawn", "1000000000000"], "drawn is 1000000000000"),
+        (["play", "H1", "H2", "--seed", "-1"], "seed is -1: it must be at least 0"),
+        (["evaluate", "x", "--episodes", "1000000000000"], "episodes is 1000000000000"),
+        (["evaluate", "x", "--seed", "4294967296"], "seed is 4294967296: it must be at most 4,294,967,295"),
+        (["bounds", "x", "--steps", "1" + 40 * "0"], "steps is 1000"),
+        (["bounds", "x", "--seed", "4294967296"], "seed is 4294967296"),
+        (["serve", "x", "--most-games", "1000000000000"], "most_games is 1000000000000"),
+        (["bench", "--updates", "1" + 40 * "0"], "updates is 1000"),
+        (["study", "quick", "--cell", "1" + 40 * "0"], "cell is 1000"),
+    ],
+)
+def test_numbers_beyond_all_bounds_are_refused_by_every_command(arguments, told, capsys):
+    assert told in refused(capsys, *arguments)
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError(errno.ENOENT, "No such file", "x"), OSError("x"), KeyError("x")])
+def test_mistakes_in_code_keep_their_traceback(error):
+    with pytest.raises(type(error)):
+        ends_in(error)()
+
+
+def test_of_a_long_complaint_both_ends_are_said(capsys):
+    with pytest.raises(SystemExit):
+        ends_in(UserError("what is wrong: " + "x" * 5000 + "; what to do"))()
+    line = capsys.readouterr().err
+    assert len(line) < 1000
+    assert line.startswith("brdiv: error: what is wrong: xxx")
+    assert line.endswith("xxx; what to do\n")
 
 
 @pytest.mark.parametrize(
@@ -39,7 +100,7 @@ def refused(capsys, *arguments):
         (["--trainer.max_epochs", "3"], "trainer.max_epochs is 3: a run is one epoch; set data.steps"),
         (["--ckpt_path", "last"], "ckpt_path: no run folder runs/reaching-brdiv-seed0 to resume"),
         (["--model.entropy_weight", "-1"], "entropy_weight is -1"),
-        (["--data.game.payoffs", "[.nan, 1, 1, 1]"], "must be positive"),
+        (["--data.game.payoffs", "[.nan, 1, 1, 1]"], "data.game.payoffs is nan: it must be 0, or a number from 1e-30"),
         (["--cross_play.episodes", "0"], "cross_play.episodes is 0"),
         (["--config", "nowhere.yaml"], "no config file nowhere.yaml; shipped ones are: "),
     ],

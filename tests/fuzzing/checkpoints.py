@@ -55,18 +55,25 @@ def as_archive(entries: dict[str, bytes], compression: int = zipfile.ZIP_STORED)
 class CheckpointFiles:
     """Files made from a checkpoint of a small run, from which the run is to be resumed."""
 
+    program, update = "fit", UPDATE
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "case"
-        self.path = self.folder / "checkpoints" / f"step_{2 * UPDATE:012}.ckpt"
-        options = ["--checkpoints.every", str(2 * UPDATE), "--checkpoints.keep", "9"]
-        whole = train(folder / "whole", *options, "--trainer.enable_progress_bar", "false", steps=UPDATES * UPDATE)
+        self.path = self.folder / "checkpoints" / f"step_{2 * self.update:012}.ckpt"
+        options = ["--checkpoints.every", str(2 * self.update), "--checkpoints.keep", "9"]
+        whole = self.train(folder / "whole", *options, "--trainer.enable_progress_bar", "false")
         self.config = whole / "config.yaml"
         self.data = (whole / "checkpoints" / self.path.name).read_bytes()
         self.checkpoint = torch.load(io.BytesIO(self.data), weights_only=True)
 
+    @classmethod
+    def train(cls, run: Path, *options: str) -> Path:
+        """Train the small run."""
+        return train(run, *options, steps=UPDATES * cls.update)
+
     def command(self) -> list[str]:
         """Resume from it."""
-        return ["fit", "--config", str(self.config), "--run", str(self.folder), "--ckpt_path", str(self.path)]
+        return [self.program, "--config", str(self.config), "--run", str(self.folder), "--ckpt_path", str(self.path)]
 
     def cases(self, luck: random.Random, number: int) -> Iterator[tuple[str, Accept]]:
         """Write hand-made files, then mutated ones; what was mutated with care may be resumed from."""
@@ -116,8 +123,8 @@ class CheckpointFiles:
             "memories larger than memory": other(callbacks=swollen(self.checkpoint["callbacks"])),
             "negative steps": other(env_steps=-1280),
             "steps that are true": other(env_steps=True),
-            "steps of half an update": other(env_steps=2 * UPDATE + 1),
-            "more steps than updates": other(env_steps=3 * UPDATE),
+            "steps of half an update": other(env_steps=2 * self.update + 1),
+            "more steps than updates": other(env_steps=3 * self.update),
             "no version": other(**{"pytorch-lightning_version": "x.y"}),
             "a bomb of names": other(made_with=laughs()),
             "weights that are not numbers": weights(lambda value: value * float("nan")),

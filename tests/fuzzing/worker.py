@@ -54,12 +54,15 @@ class Worker:
         """Send one command and wait for how it ends."""
         self.process.stdin.write(json.dumps(arguments) + "\n")
         self.process.stdin.flush()
-        began, computed = time.monotonic(), self.computed()
-        while self.computed() - computed < seconds and time.monotonic() - began < PATIENCE * seconds:
+        waited, looked, computed = 0.0, time.monotonic(), self.computed()
+        while self.computed() - computed < seconds and waited < PATIENCE * seconds:
+            # Whoever freezes this process for a while freezes the other, too: that is no hang.
+            now = time.monotonic()
+            waited, looked = waited + min(now - looked, 4 * LOOK), now
             if select.select([self.process.stdout], [], [], LOOK)[0]:
                 line = self.process.stdout.readline()
                 return Ended(**json.loads(line)) if line else Ended(None, "died", "", 0)
-        told = f"computed {self.computed() - computed:.1f} s in {time.monotonic() - began:.1f} s without an end"
+        told = f"computed {self.computed() - computed:.1f} s in {waited:.1f} s without an end"
         return Ended(None, told, "", 0)
 
     def computed(self) -> float:
@@ -80,9 +83,40 @@ def peak_mib() -> int:
     return int(re.search(r"VmHWM:\s+(\d+)", STATUS.read_text())[1]) // 1024
 
 
+def read_bounds(folder: str) -> None:
+    """Read the bounds of a folder, which no command takes."""
+    from brdiv.evaluation.bounds import bounds_of
+    from brdiv.games import Reaching
+
+    bounds_of(Reaching(), Path(folder))
+
+
+def check_study(file: str, folder: str) -> None:
+    """Check a study as `brdiv study --dry-run` does, but for estimating its time, which takes some training."""
+    from brdiv.commands.line.checks import check_output_folder
+    from brdiv.commands.study import resolve_cells
+    from brdiv.study.plan import read_study
+
+    check_output_folder(Path(folder))
+    planned = read_study(file)
+    resolve_cells(planned, planned.cells(Path(folder)), Path(folder))
+
+
+READERS = {"read bounds": read_bounds, "check study": check_study}
+
+
+def main(arguments: list[str]) -> None:
+    """Run a command as it is run from a terminal, or a reader whose mistakes are answered in the same way."""
+    from brdiv import commands
+
+    if arguments[0] in READERS:
+        commands.answer(lambda: READERS[arguments[0]](*arguments[1:]))
+    else:
+        commands.main(arguments)
+
+
 def run(arguments: list[str]) -> Ended:
     """Run one command in this process."""
-    from brdiv.commands import main
 
     CLEAR.write_text("5")
     said, trace, code = io.StringIO(), "", 0

@@ -43,17 +43,37 @@ def changed(entry, path, value):
     return entry
 
 
+def test_an_episode_that_begins_off_the_grid_is_refused_before_anything_is_shown(tmp_path, capsys):
+    file = tmp_path / "episodes.jsonl"
+    off = [[[-1280, 0, 3, 3], [3, 3, -1280, 0]]]  # as both seats see it
+    file.write_text(PlayedEpisode(shipped_games()["Reaching"](), ("H1", "H2"), off, [], [], False).to_line())
+    with pytest.raises(SystemExit, match="2"):
+        main(["play", "--replay", str(file)])
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "is not an episode, or is damaged" in shown.err
+
+
 @pytest.mark.parametrize(
     ("path", "value", "complaint"),
     [
         (["views", 3, 0, 0], 99, "the rules give something else"),
+        (["views", 0, 0, 0], -0.5, "views are not of its game"),
+        (["views", 0, 0, 9], -1280, "begin in different places|index out of range"),
+        (["views", 0, 1, 9], 77, "begin in different places"),
         (["rewards", 2], 1.0, "the rules give something else in step 3"),
         (["actions", 0, 1], 77, "actions that there are not"),
         (["actions"], [], "one view, action and reward"),
         (["views"], "x", "one view, action and reward"),
         (["won"], True, "another end"),
         (["format"], 2, "not of format 1"),
-        (["seats"], ["one"], "not an episode"),
+        (["format"], True, "not of format 1"),
+        (["rewards", 2], float("nan"), "its description can't be read"),
+        (["rewards", 2], 1e999, "its description can't be read"),
+        (["rewards", 2], "0", "its rewards are no numbers"),
+        (["rewards", 2], 10**400, "not an episode"),
+        (["seats"], ["one"], "who sat in the two seats"),
+        (["seats"], [[], {}], "who sat in the two seats"),
     ],
 )
 def test_an_episode_that_the_rules_do_not_give_is_refused(path, value, complaint, generator, tmp_path):

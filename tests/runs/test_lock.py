@@ -1,6 +1,8 @@
 import errno
 import fcntl
+import io
 import multiprocessing
+import os
 import shutil
 import time
 from pathlib import Path
@@ -144,6 +146,53 @@ def test_a_file_system_without_locks_is_used_without_one(tmp_path, monkeypatch):
 def test_a_folder_that_takes_no_files_is_refused_in_one_line():
     with pytest.raises(UserError, match="run folder /proc/self can't be written to: "):
         lock_folder(Path("/proc/self"))
+
+
+def test_whoever_comes_after_a_kill_is_named_alone(tmp_path):
+    (tmp_path / NAME).write_text("process 1 on a machine that was switched off, with a long name\n")
+    lock_folder(tmp_path)
+    assert (tmp_path / NAME).read_text().startswith(f"process {os.getpid()} on ")
+    assert len((tmp_path / NAME).read_text().splitlines()) == 1
+    unlock_folder(tmp_path)
+
+
+def test_a_lock_that_was_taken_through_a_link_is_released_without_it(tmp_path):
+    (tmp_path / "disk").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to("disk")
+    lock_folder(link)
+    link.unlink()
+    unlock_folder(link)
+    assert (tmp_path / "disk").resolve() not in HELD
+    assert not list((tmp_path / "disk").iterdir())
+
+
+def test_a_folder_that_a_run_is_given_is_locked_and_given_back_if_the_run_never_began(tmp_path):
+    folder = RunFolder.claim(None, tmp_path / "run")
+    assert (folder.path / NAME).exists()
+    folder.give_up()
+    assert folder.path.resolve() not in HELD
+    assert not folder.path.exists()
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_disk_without_room_for_a_lock_is_told_in_one_line_and_nothing_is_left(wanted, tmp_path, monkeypatch):
+    class FullFile(io.StringIO):
+        def flush(self):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    def opened(path, mode):
+        path.touch()
+        return FullFile()
+
+    monkeypatch.setattr(Path, "open", opened)
+    monkeypatch.setattr(fcntl, "flock", lambda *_: None)
+    monkeypatch.setattr("brdiv.runs.lock.is_still", lambda *_: True)
+    run = tmp_path / "run"
+    with pytest.raises(UserError, match="can't be written to: No space left on device"):
+        RunFolder.claim(run if wanted else None, run)
+    assert not run.exists()
+    assert run not in HELD
 
 
 def test_at_the_end_empty_folders_go_and_others_stay(tmp_path):

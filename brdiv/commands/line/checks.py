@@ -5,14 +5,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from brdiv.errors import UserError
+from brdiv.errors import LARGEST_SEED, UserError
+from brdiv.text import plain
+
+MOST = 1_000_000  # of whatever is counted: what follows from it still fits into memory
+MOST_STEPS = 1 << 53
 
 
-def check_at_least(least: float, **settings: float) -> None:
-    """Refuse numbers that are too small, by name."""
+def check_at_least(least: int, most: int = MOST, **settings: int) -> None:
+    """Refuse numbers that are too small, or beyond all bounds, by name."""
     for name, value in settings.items():
         if value < least:
-            raise UserError(f"{name} is {value:g}: it must be at least {least:g}")
+            raise UserError(f"{name} is {plain(value, 40)}: it must be at least {least}")
+        if value > most:
+            raise UserError(f"{name} is {plain(value, 40)}: it must be at most {most:,}")
+
+
+def check_seed(seed: int) -> None:
+    """Refuse what no random generator can be started with."""
+    check_at_least(0, LARGEST_SEED, seed=seed)
 
 
 def check_output_folder(path: Path | None) -> None:

@@ -22,7 +22,7 @@ from brdiv.callbacks import (
 )
 from brdiv.commands.line.config_checks import check_groups, check_seed, check_shares, check_trainer
 from brdiv.commands.line.cores import usable_cores, use_threads, warn_if_crowded
-from brdiv.commands.line.rehearsal import rehearse
+from brdiv.commands.line.rehearsal import check_resumed
 from brdiv.commands.line.settings import (
     check_precision,
     check_strategy,
@@ -31,7 +31,7 @@ from brdiv.commands.line.settings import (
 )
 from brdiv.errors import UserError
 from brdiv.runs import CheckpointFileError, RunFolder, find_checkpoint, is_first_process
-from brdiv.runs.resume import check_fits, check_made_with, check_stream, claim_checkpoint
+from brdiv.runs.resume import claim_checkpoint
 from brdiv.text import plain
 from brdiv.training import CountedModule, RolloutData, StreamData, TeammateGenerator
 from brdiv.training.memory import keep_freed_memory
@@ -160,6 +160,11 @@ class TrainingCLI(LightningCLI):
             super().instantiate_classes()
         except MisconfigurationException as error:
             raise UserError(str(error)) from None
+        except ValueError as error:
+            # What a class refuses that may also be null, a parser wraps into pages of its own.
+            if isinstance(error, UserError) or not isinstance(error.__cause__, UserError):
+                raise
+            raise error.__cause__ from None
 
     def instantiate_trainer(self, **kwargs: Any) -> Any:
         """Claim the run's folder, last of all: a refused config leaves nothing behind."""
@@ -234,11 +239,7 @@ class TrainingCLI(LightningCLI):
         """Refuse to resume a run with a checkpoint that doesn't fit, or without steps left."""
         path, data, processes = Path(self.config.fit.ckpt_path), self.datamodule, self.trainer.world_size
         try:
-            shape = (data.pairing.rows, data.window, processes, data.play_format)
-            check_stream(resumed, path, *shape, self.model.steps_per_window)
-            check_made_with(resumed, self.model.made_with(data), path)
-            check_fits(resumed, self.model, path)
-            rehearse(resumed, path, self.trainer, self.model, data)
+            check_resumed(resumed, path, self.trainer, self.model, data)
         except CheckpointFileError as error:
             raise UserError(f"ckpt_path: {error}") from None
         done, planned = resumed["env_steps"], data.planned_steps(processes)

@@ -8,6 +8,7 @@ from typing import Any
 
 from brdiv import text
 
+LONGEST_MESSAGE = 600  # signs of what a parser says that is passed on as it is
 LONGEST_VALUE = 200  # signs of a value that are repeated to whoever gave it
 TYPES = {"int": "a whole number", "float": "a number", "bool": "true or false", "str": "text"}
 LARGEST_EXPONENT = 18
@@ -21,7 +22,7 @@ def plain(message: str, options: Sequence[str]) -> str:
         found = re.search(pattern, message)
         if found:
             return say(found, options)
-    return message
+    return text.plain(message, LONGEST_MESSAGE)
 
 
 def suggestion(wrong: str, known: Sequence[str]) -> str:

@@ -7,14 +7,13 @@ from typing import Any, Union, get_args, get_origin
 
 from jsonargparse import Namespace
 
-from brdiv.errors import UserError
+from brdiv.errors import LARGEST_SEED, UserError
 from brdiv.text import plain
 
 MOST_BITS = 63  # of a whole number, as torch has them
+LEAST, LARGEST = 1e-30, 1e30  # of other numbers, which float32 must be able to multiply and divide
 BATCHES = ("limit_train_batches", "overfit_batches")
-MOST_BATCHES = 2**53
-LARGEST_CLIP = 1e38  # float32 has no number much larger
-LARGEST_SEED = 2**32 - 1  # numpy takes no larger one
+MOST = {**dict.fromkeys(BATCHES, 2**53), "devices": 2**16, "num_nodes": 2**16}
 
 
 def check_groups(config: Any, classes: dict[str, type]) -> None:
@@ -23,11 +22,27 @@ def check_groups(config: Any, classes: dict[str, type]) -> None:
         group = config.get(name)
         if not isinstance(group, Namespace):
             raise UserError(f"{name} is {plain(group, 60)}: it must hold settings, each in a line of its own")
+        check_numbers(name, group)
         check_settings(name, kind, group)
 
 
+def check_numbers(name: str, value: Any) -> None:
+    """Refuse numbers that nothing can be computed with, wherever they stand; classes that are not ours know theirs."""
+    if isinstance(value, Namespace):
+        if str(value.get("class_path", "brdiv.")).startswith("brdiv."):
+            for key, inner in vars(value).items():
+                check_numbers(name if key == "init_args" else f"{name}.{key}", inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            check_numbers(name, inner)
+    elif isinstance(value, int) and value.bit_length() > MOST_BITS:
+        raise UserError(f"{name} is {plain(value, 40)}: that is too large a number")
+    elif isinstance(value, float) and value and not LEAST <= abs(value) <= LARGEST:
+        raise UserError(f"{name} is {value}: it must be 0, or a number from {LEAST:g} to {LARGEST:g}")
+
+
 def check_settings(name: str, kind: type, settings: Namespace) -> None:
-    """Refuse null where a value is needed, and numbers beyond all bounds, also in the settings of classes by name."""
+    """Refuse null where a value is needed, also in the settings of classes by name."""
     try:
         parameters = inspect.signature(kind, eval_str=True).parameters
     except (AttributeError, NameError, TypeError, ValueError):  # of somebody's class, whose types are not known here
@@ -36,8 +51,6 @@ def check_settings(name: str, kind: type, settings: Namespace) -> None:
         value = settings.get(key)
         if key in settings and value is None and not takes_none(parameter):
             raise UserError(f"{name}.{key} is null: it must have a value")
-        if isinstance(value, int) and value.bit_length() > MOST_BITS:
-            raise UserError(f"{name}.{key} is {plain(value, 40)}: that is too large a number")
         if isinstance(value, Namespace) and isinstance(value.get("init_args"), Namespace):
             named = pydoc.locate(value.class_path)
             if isinstance(named, type):
@@ -63,14 +76,13 @@ def check_trainer(trainer: Any) -> None:
     every = trainer.get("log_every_n_steps")
     if every is not None and every < 1:
         raise UserError(f"trainer.log_every_n_steps is {every}: it must be at least 1")
-    for name in BATCHES:
-        if not (trainer.get(name) or 0) <= MOST_BATCHES:
-            raise UserError(f"trainer.{name} is {plain(trainer.get(name), 40)}: it must be at most {MOST_BATCHES:,}")
+    for name, most in MOST.items():
+        value = trainer.get(name)
+        if isinstance(value, int | float) and not value <= most:
+            raise UserError(f"trainer.{name} is {plain(value, 40)}: it must be at most {most:,}")
     clip = trainer.get("gradient_clip_val")
-    if clip is not None and not 0 <= clip <= LARGEST_CLIP:
-        raise UserError(
-            f"trainer.gradient_clip_val is {plain(clip, 40)}: it must be a number from 0 to {LARGEST_CLIP:g}"
-        )
+    if clip is not None and clip < 0:
+        raise UserError(f"trainer.gradient_clip_val is {plain(clip, 40)}: it must not be negative")
 
 
 def check_shares(trainer: Any, updates: int) -> None:

@@ -12,11 +12,23 @@ from brdiv.games import Game
 from brdiv.rollouts.environment import Moment
 from brdiv.runs import CheckpointFileError
 from brdiv.runs.description import is_whole
+from brdiv.runs.resume import check_fits, check_made_with, check_stream
 from brdiv.training import CountedModule, StreamData
 
 MOST_DRAWN = 32  # starts that an environment draws ahead
 ADAM = {"step", "exp_avg", "exp_avg_sq"}  # what it keeps of every parameter
 LARGEST = 1e30  # what an optimiser keeps is finite, and far from overflowing
+
+
+def check_resumed(
+    checkpoint: dict[str, Any], path: Path, trainer: Trainer, module: CountedModule, data: StreamData
+) -> None:
+    """Refuse a checkpoint that does not fit what is to be trained, or of which some part can't be loaded."""
+    shape = (data.pairing.rows, data.window, trainer.world_size, data.play_format)
+    check_stream(checkpoint, path, *shape, module.steps_per_window)
+    check_made_with(checkpoint, module.made_with(data), path)
+    check_fits(checkpoint, module, path)
+    rehearse(checkpoint, path, trainer, module, data)
 
 
 def rehearse(checkpoint: dict[str, Any], path: Path, trainer: Trainer, module: CountedModule, data: StreamData) -> None:

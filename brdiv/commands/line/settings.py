@@ -20,6 +20,7 @@ from brdiv.errors import UserError
 from brdiv.games import Playable
 from brdiv.learners import PPO
 from brdiv.objectives import Objective
+from brdiv.text import plain
 
 
 def class_names(module: ModuleType, parent: type) -> list[str]:
@@ -76,8 +77,9 @@ def check_strategy(strategy: Any) -> None:
     name = strategy if isinstance(strategy, str) else class_name(strategy)
     if name not in {"auto", "ddp", "DDPStrategy", "SingleDeviceStrategy"}:
         raise UserError(
-            f"trainer.strategy is {name}: use ddp for several devices. Networks of this size gain nothing by sharding, "
-            "and processes that are forked or spawned from one that has parsed its arguments are not supported"
+            f"trainer.strategy is {plain(name, 60)}: use ddp for several devices. Networks of this size gain "
+            "nothing by sharding, and processes that are forked or spawned from one that has parsed its arguments "
+            "are not supported"
         )
 
 
@@ -85,8 +87,8 @@ def check_precision(precision: Any) -> None:
     """Refuse number formats in which nothing would be learned, or not what was asked for."""
     if precision not in PRECISIONS:
         raise UserError(
-            f"trainer.precision is {precision}: training knows 32-true and bf16-mixed. Games and collector play in "
-            "float32, and float16 would need gradients whose scale is found by letting them overflow"
+            f"trainer.precision is {plain(precision, 60)}: training knows 32-true and bf16-mixed. Games and "
+            "collector play in float32, and float16 would need gradients whose scale is found by letting them overflow"
         )
 
 
