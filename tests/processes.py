@@ -44,6 +44,12 @@ def children(process: subprocess.Popen) -> list[int]:
     return [int(pid) for pid in found.split()]
 
 
+def trainers(run: Path) -> list[int]:
+    """The pids of the processes that train a run."""
+    found = subprocess.run(["pgrep", "-f", f"--run {run}"], capture_output=True, text=True, check=False).stdout
+    return [int(pid) for pid in found.split()]
+
+
 def catches(pid: int, signum: int) -> bool:
     """Whether a process has a handler of its own for a signal."""
     caught = re.search(r"SigCgt:\s+(\w+)", Path(f"/proc/{pid}/status").read_text())

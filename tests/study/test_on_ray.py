@@ -1,8 +1,11 @@
 """A real cluster of two nodes on this machine, one of which dies."""
 
+import os
+import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager, suppress
 
 import pytest
 import torch
@@ -10,6 +13,7 @@ from safetensors.torch import load_file
 
 from brdiv.commands import main
 from brdiv.study.cells import RUNNING
+from tests.processes import trainers
 from tests.study.small_study import LONG, state_of, write_study
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'brdiv[ray]'")
@@ -37,6 +41,19 @@ def wait_for(condition, process, seconds=400):
         time.sleep(0.05)
 
 
+@contextmanager
+def frozen(pids):
+    """Hold processes still, so that none ends before its time."""
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            with suppress(ProcessLookupError):  # it may have died with its node
+                os.kill(pid, signal.SIGCONT)
+
+
 def test_a_cell_whose_node_dies_is_resumed_on_another(cluster, tmp_path):
     first = add_node(cluster)
     file, folder = write_study(tmp_path / "long.yaml", overrides=LONG), tmp_path / "out"
@@ -45,9 +62,10 @@ def test_a_cell_whose_node_dies_is_resumed_on_another(cluster, tmp_path):
     run = folder / "cells/reaching/independent/seed1"
     try:
         wait_for(lambda: list(run.glob("checkpoints/step_*.ckpt")), process)
-        assert state_of(folder)["state"] == RUNNING
-        add_node(cluster)
-        cluster.remove_node(first, allow_graceful=False)
+        with frozen(trainers(run)):  # the run would take but a second to its end
+            assert state_of(folder)["state"] == RUNNING
+            add_node(cluster)
+            cluster.remove_node(first, allow_graceful=False)
         printed = process.communicate(timeout=400)[0]
     finally:
         process.kill()
