@@ -8,15 +8,7 @@ SEEDS ?= 0-9
 PAIRS ?= 20
 FAULTS ?= 30
 
-GAMES ?= reaching lbf
-TEAMS ?= brdiv independent
-LEARNERS ?= ppo
-LEARNT := runs/learners
-WHO := $(foreach game,$(GAMES),$(foreach teams,$(TEAMS),$(game)-$(teams)))
-LEARNER_FILES := $(foreach how,$(LEARNERS),$(foreach who,$(WHO),\
-	$(foreach seed,500 501 502 503 504,$(LEARNT)/$(how)/$(who)/seed$(seed)/learner.safetensors)))
-
-.PHONY: run test lint seeds methods headline paper learners populations bounds faults study-faults fuzz memory clean
+.PHONY: run test lint seeds methods headline paper learners bounds faults study-faults fuzz memory clean
 
 run: $(VENV)/installed
 	$(BIN)/brdiv fit --config configs/reaching.yaml
@@ -47,31 +39,16 @@ headline: $(VENV)/installed
 paper: $(VENV)/installed
 	$(BIN)/brdiv study paper
 
-# Learners that are trained with BRDiv's teams, and with Independent's, five seeds each: the table of docs/learners.md.
-# Interrupted, it resumes; GAMES, TEAMS and LEARNERS choose, as in `make -j2 learners GAMES=cooking LEARNERS="ppo liam"`.
-learners: $(addprefix evaluated-,$(GAMES))
-
-populations: $(addprefix populated-,$(WHO))
-
-populated-%: $(VENV)/installed
-	$(BIN)/brdiv seeds --seeds 500-504 --folder $(LEARNT)/teams/$* --config \
-		configs/$(firstword $(subst -, ,$*)).yaml $(if $(findstring brdiv,$*),,configs/methods/$(lastword $(subst -, ,$*)).yaml)
-
-evaluated-%: $(LEARNER_FILES)
-	$(BIN)/brdiv evaluate $(foreach teams,$(TEAMS),$(LEARNT)/teams/$*-$(teams)) --learner plastic \
-		$(foreach how,$(LEARNERS),$(foreach teams,$(TEAMS),$(LEARNT)/$(how)/$*-$(teams))) \
-		--episodes 200 --out $(LEARNT)/$*
-
-# The same settings for every game; Cooperative Reaching takes fewer steps.
-$(LEARNT)/%/learner.safetensors: | populations
-	$(BIN)/brdiv learn --config learners/$(firstword $(subst /, ,$*)) \
-		--teammates $(LEARNT)/teams/$(word 2,$(subst /, ,$*))/$(notdir $*) --seed_everything $(subst seed,,$(notdir $*)) --threads 1 --run $(@D) --ckpt_path auto \
-		--data.steps $(if $(findstring reaching,$*),500000,4000000)
+# Learners that are trained with BRDiv's teams, and with Independent's, five seeds each: the tables of docs/learners.md.
+# Interrupted, it resumes.
+learners: $(VENV)/installed
+	$(BIN)/brdiv study learners
 
 # What is possible with every heuristic, and how many best responses the same populations need. Interrupted, it resumes.
-bounds: populations
-	$(BIN)/brdiv bounds Reaching LBF Cooking --episodes 1024
-	$(foreach who,$(WHO),$(BIN)/brdiv bounds $(LEARNT)/teams/$(who) --threads 1 --out $(LEARNT)/bounds/$(who) &&) true
+bounds: learners
+	$(BIN)/brdiv bounds Reaching LBF Cooking --episodes 1024 --out runs/bounds
+	$(BIN)/brdiv bounds runs/learners/cells/reaching --threads 1 --out runs/bounds/reaching-teams
+	$(BIN)/brdiv bounds runs/learners/cells/lbf --threads 1 --out runs/bounds/lbf-teams
 
 # Resumes a run in two processes at once twenty times, kills, stops and freezes it thirty times, and compares its end with
 # one that was left alone; then freezes one of two processes that train together.

@@ -1,10 +1,12 @@
 """Text from files stays text: it controls no terminal, and is no markup of a figure and no spreadsheet's formula."""
 
+import re
 import unicodedata
 from typing import Any
 
 CONTROL = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control and format signs, halves of signs, ends of lines and paragraphs
 FORMULA = ("=", "+", "-", "@")
+ENDLESS = re.compile("[0-9a-fA-F_]{1000}")
 
 
 def plain(text: object, most: int = 200) -> str:
@@ -21,6 +23,15 @@ def plain(text: object, most: int = 200) -> str:
         for sign in whole[: most + 1]
     )
     return spelt if len(spelt) <= most else spelt[: most - 3] + "..."
+
+
+def has_endless_number(text: str) -> bool:
+    """Whether a text may have a number of so many digits that Python reads or writes none like it.
+
+    >>> has_endless_number("9" * 2000), has_endless_number(f"[0x{'f' * 2000}]"), has_endless_number("12")
+    (True, True, False)
+    """
+    return ENDLESS.search(text) is not None
 
 
 def for_figure(text: object) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import yaml
 
 from brdiv.errors import MissingFileError, UserError
-from brdiv.text import plain
+from brdiv.text import has_endless_number, plain
 
 FOLDER = Path(__file__).parent
 MOST_BYTES, MOST_ENTRIES = 1 << 20, 100_000
@@ -61,6 +61,8 @@ def count_entries(node: yaml.Node, known: dict[int, int]) -> int:
     if id(node) not in known:
         if isinstance(node, yaml.ScalarNode) and "\0" in node.value:
             raise ValueError("it has a null byte, which ends what a system takes for a name")
+        if isinstance(node, yaml.ScalarNode) and has_endless_number(node.value):
+            raise ValueError("it has a number of a thousand digits and more")
         inner = node.value if isinstance(node, yaml.SequenceNode | yaml.MappingNode) else []
         nodes = [part for pair in inner for part in (pair if isinstance(pair, tuple) else (pair,))]
         known[id(node)] = 1 + sum(count_entries(part, known) for part in nodes)

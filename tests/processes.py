@@ -46,7 +46,7 @@ def children(process: subprocess.Popen) -> list[int]:
 
 def trainers(run: Path) -> list[int]:
     """The pids of the processes that train a run."""
-    found = subprocess.run(["pgrep", "-f", f"--run {run}"], capture_output=True, text=True, check=False).stdout
+    found = subprocess.run(["pgrep", "-f", "--", f"--run {run}"], capture_output=True, text=True, check=False).stdout
     return [int(pid) for pid in found.split()]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from brdiv import parent
 from brdiv.errors import UserError
-from brdiv.text import plain
+from brdiv.text import has_endless_number, plain
 from brdiv.version import __version__
 
 LONGEST_COMPLAINT = 900  # signs; of a longer one the middle is left out
@@ -98,6 +98,8 @@ def run(name: str, arguments: list[str]) -> Any:
         near = difflib.get_close_matches(name, names, 1)
         hint = f"did you mean {near[0]}?" if near else "see brdiv --help"
         raise UserError(f"no command {name!r}; {hint}")
+    if any(has_endless_number(argument) for argument in arguments):
+        raise UserError("an option has a number of a thousand digits and more")
     from brdiv.commands.line.cores import is_crowded, wait_passively
 
     if is_crowded():

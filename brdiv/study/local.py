@@ -112,12 +112,13 @@ def train_cells(
     called now and then with the cells that run. However this ends, so do all cells.
     """
     waiting, elsewhere = deque(cells), set[Cell]()
+    known: dict[Cell, State] = {}  # because a file that another machine wrote may appear here later
     try:
         while waiting or pool.running:
             blocked = []
             while waiting and pool.free:
                 cell = waiting.popleft()
-                if cell.needs is not None and cell.needs.state().state != DONE:
+                if cell.needs is not None and known.get(cell.needs, cell.needs.state()).state != DONE:
                     if cell.needs in waiting or cell.needs in blocked or cell.needs in pool.running:
                         blocked.append(cell)
                     else:
@@ -128,13 +129,16 @@ def train_cells(
                     continue
                 started = pool.start(cell)
                 if isinstance(started, State):
+                    known[cell] = started
                     yield cell, started
                 elif not started:
                     elsewhere.add(cell)
                     blocked.append(cell)
             waiting.extendleft(reversed(blocked))
             look(pool.running)
-            yield from pool.ended()
+            for cell, state in pool.ended():
+                known[cell] = state
+                yield cell, state
             if waiting or pool.running:
                 time.sleep(POLL)
     finally:

@@ -102,8 +102,13 @@ class Evaluation:
 
     @property
     def wanted(self) -> int:
-        """How many places it takes from cells that are still to be trained: half, while there is something to do."""
-        return max(1, self.jobs // 2) if self.current is not None or self.waiting else 0
+        """How many cores it takes from cells that are still to be trained: half, while there is something to do.
+
+        While another process is at it this one can only wait, and takes none.
+        """
+        elsewhere = self.lock is None and self.asked > 0
+        idle = self.current is None and (elsewhere or not self.waiting)
+        return 0 if idle else max(1, self.jobs // 2)
 
     @property
     def running(self) -> int:

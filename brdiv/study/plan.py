@@ -140,10 +140,19 @@ def block_learners(block: Mapping[str, Any]) -> Iterator[Taught]:
     if not isinstance(overrides, dict):
         raise UserError("learner_overrides is no mapping: it must hold settings of `brdiv learn`")
     check_overrides(overrides, "learner_overrides")
+    data = overrides.get("data")
+    for name in ("game", "teammates"):
+        if isinstance(data, dict) and name in data:
+            raise UserError(f"learner_overrides: data.{name} is that of the populations")
+    found = {PLASTIC}
     for learner in dict.fromkeys(names(or_none(block, "learners", []), "learners")):
-        if learner != PLASTIC:
-            shipped = f"learners/{learner}"
-            yield Taught(stem(learner), find_config(shipped if shipped in shipped_configs() else learner), overrides)
+        if learner == PLASTIC:
+            continue
+        if stem(learner) in found:
+            raise UserError(f"two learners are called {stem(learner)}: give one of their files another name")
+        found.add(stem(learner))
+        shipped = f"learners/{learner}"
+        yield Taught(stem(learner), find_config(shipped if shipped in shipped_configs() else learner), overrides)
 
 
 def check_overrides(overrides: Mapping[str, Any], key: str) -> None:

@@ -62,8 +62,9 @@ class Beside:
         """Go on with the evaluation, where there is room."""
         room = wanted = self.evaluation.wanted
         if isinstance(self.pool, LocalPool):
-            self.pool.aside = wanted
-            room = min(wanted, self.pool.jobs - len(self.pool.running))
+            threads = max(1, self.evaluation.jobs // self.pool.jobs)  # of a cell
+            self.pool.aside = max(1, self.pool.jobs // 2) if wanted else 0
+            room = min(wanted, threads * (self.pool.jobs - len(self.pool.running)))
         deadline = time.monotonic() + 1.0
         self.evaluation.step(room)
         while self.evaluation.current is not None and room > 0 and (left := deadline - time.monotonic()) > 0:

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -70,15 +70,17 @@ def parts(
 ) -> Iterator[tuple[str, str, list[str], Mapping[str, Any]]]:
     """Yield name, command, options and further settings of a group, then those of its learners.
 
-    There are no populations yet, so a learner is built with somebody else, on the game of the group.
+    There are no populations yet, so a learner is built with as many others, on the game of the group.
     """
     threads = ["--threads", str(study.threads)]
     configs = [part for path in group.configs for part in ("--config", str(path))]
     yield group.name, "fit", [*configs, *threads], group.overrides
     for learner in group.learners:
+        settings = found[group.name].settings
         given = learner.overrides.get("data") or {}
-        data = {**given, "game": found[group.name].settings["data"]["game"]} if isinstance(given, dict) else given
-        options = ["--config", str(learner.config), *threads, "--teammates", "random"]
+        data = {**given, "game": settings["data"]["game"]} if isinstance(given, dict) else given
+        others = ["random"] * settings["model"]["n_types"]
+        options = ["--config", str(learner.config), *threads, "--teammates", *others]
         yield f"{group.name}/{learner.name}", "learn", options, {**learner.overrides, "data": data}
 
 
@@ -88,7 +90,7 @@ def keep_settings(path: Path, settings: Mapping[str, Any]) -> None:
     if kept is not None and not list(differences(kept, settings)):
         return
     text = "# Every setting of these cells; their seeds, folders and threads are options.\n"
-    text += yaml.safe_dump(without_own(settings), sort_keys=False)
+    text += yaml.safe_dump(without(SET_PER_CELL, settings), sort_keys=False)
     if kept is not None:  # of another study, none of whose cells has begun
         write_whole(path, text)
         return
@@ -114,17 +116,19 @@ def read_settings(path: Path) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def differences(kept: Mapping[str, Any], settings: Mapping[str, Any]) -> Iterator[str]:
+def differences(
+    kept: Mapping[str, Any], settings: Mapping[str, Any], but: Collection[str] = SET_PER_CELL
+) -> Iterator[str]:
     """Say which settings are not what they were. What one of both doesn't know, of another version, is no change."""
-    before, after = dict(flat(without_own(kept))), dict(flat(without_own(settings)))
+    before, after = dict(flat(without(but, kept))), dict(flat(without(but, settings)))
     for key in before.keys() & after.keys():
         if before[key] != after[key]:
             yield f"{key} was {before[key]} and is {after[key]}"
 
 
-def without_own(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out what is set for each cell."""
-    return {key: value for key, value in settings.items() if key not in SET_PER_CELL}
+def without(names: Collection[str], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave some settings out, as those that are set for each cell."""
+    return {key: value for key, value in settings.items() if key not in names}
 
 
 def flat(settings: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

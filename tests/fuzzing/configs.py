@@ -80,6 +80,8 @@ class ConfigFiles:
             "a million laughs": LAUGHS,
             "an alias to itself": "a: &a [*a]\n",
             "deep lists": "a: " + "[" * 5000 + "]" * 5000,
+            "digits beyond reading": f"seed_everything: {'9' * 5000}\n",
+            "digits beyond writing": f"seed_everything: 0x{'f' * 5000}\n",
             "a list": "[1, 2]",
             "a word": "hello",
             "an open quote": 'a: "b',

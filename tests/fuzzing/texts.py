@@ -125,6 +125,8 @@ class StudyFiles(TextFiles):
             "a method with an escape": other(methods=["\x1b[31mred"]),
             "a billion seeds": other(seeds="0-1000000000"),
             "a seed of 400 digits": other(seeds=10**400),
+            "a seed of more digits than Python reads": other(seeds="many").replace("many", "9" * 5000),
+            "threads of more digits than Python writes": other(threads="many").replace("many", f"0x{'f' * 5000}"),
             "a large seed": other(seeds=2**32),
             "a negative seed": other(seeds=[-1]),
             "seeds backwards": other(seeds="9-1"),

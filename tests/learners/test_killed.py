@@ -1,5 +1,7 @@
 """A learner whose process is killed, at any moment, and `--ckpt_path auto`, which finds out what a run needs."""
 
+import re
+
 import pytest
 import torch
 from safetensors.torch import load_file
@@ -49,7 +51,7 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_begins_anew(tmp_path)
     whole = learn(tmp_path / "whole")
     run = tmp_path / "killed"
     (run / "checkpoints").mkdir(parents=True)
-    for name in ("config.yaml", "events.out.tfevents.1.host.2.0", "checkpoints/.step_000000000048.ckpt.part"):
+    for name in (".lock", "config.yaml", "events.out.tfevents.1.host.2.0", "checkpoints/.step_000000000048.ckpt.part"):
         (run / name).write_text("half")
     learn(run, *AUTO)
     assert_same_learner(whole, run)
@@ -57,8 +59,62 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_begins_anew(tmp_path)
     assert not (run / "events.out.tfevents.1.host.2.0").exists()
 
 
+def test_a_killed_run_that_is_reached_by_a_link_begins_anew(tmp_path):
+    whole = learn(tmp_path / "whole")
+    run = tmp_path / "run"
+    run.mkdir()
+    for name in (".lock", "config.yaml"):
+        (run / name).write_text("half")
+    (tmp_path / "link").symlink_to(run)
+    learn(tmp_path / "link", *AUTO)
+    assert_same_learner(whole, run)
+
+
+def test_a_folder_of_no_run_is_left_alone(tmp_path, capsys):
+    mine = tmp_path / "mine"
+    for name in (".git", "checkpoints"):
+        (mine / name).mkdir(parents=True)
+    (mine / "config.yaml").write_text("mine: 1")
+    with pytest.raises(SystemExit):
+        learn(mine, *AUTO)
+    assert "mine exists and is not empty" in capsys.readouterr().err
+    assert sorted(path.name for path in mine.iterdir()) == [".git", "checkpoints", "config.yaml"]
+    (mine / ".lock").touch()
+    with pytest.raises(SystemExit):
+        learn(mine, *AUTO)
+    assert "holds .git; choose another --run" in capsys.readouterr().err
+    assert sorted(path.name for path in mine.iterdir()) == [".git", ".lock", "checkpoints", "config.yaml"]
+
+
+def test_a_learner_that_can_not_be_read_is_left_alone(tmp_path, capsys):
+    run = learn(tmp_path / "run")
+    for checkpoint in run.glob("checkpoints/*"):
+        checkpoint.unlink()
+    damaged = (run / "learner.safetensors").read_bytes()[:-1]
+    (run / "learner.safetensors").write_bytes(damaged)
+    with pytest.raises(SystemExit):
+        learn(run, *AUTO)
+    assert "learner.safetensors" in capsys.readouterr().err
+    assert (run / "learner.safetensors").read_bytes() == damaged
+
+
 @pytest.mark.parametrize(
-    ("run", "told"), [(["--run", "mine"], "holds thesis.txt"), ([], "say with --run which folder to begin")]
+    ("given", "changed"),
+    [
+        ({"teammates": ("H4,H1",)}, r"teammates was \['H1,H4'\] and is \['H4,H1'\]"),
+        ({"steps": 8 * UPDATE}, f"data.steps was {4 * UPDATE} and is {8 * UPDATE}"),
+        ({"config": "learners/liam"}, "model.method.class_path was .*PPO and is .*LIAM"),
+    ],
+)
+def test_a_run_that_was_trained_otherwise_is_not_called_done(given, changed, tmp_path, capsys):
+    run = learn(tmp_path / "run")
+    with pytest.raises(SystemExit):
+        learn(run, *AUTO, **given)
+    assert re.search(f"is done, and was trained otherwise .*{changed}", capsys.readouterr().err)
+
+
+@pytest.mark.parametrize(
+    ("run", "told"), [(["--run", "mine"], "mine exists and is not empty"), ([], "say with --run which folder to begin")]
 )
 def test_a_folder_with_anything_else_is_left_alone(run, told, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -150,6 +150,37 @@ def test_a_learner_whose_population_failed_is_not_trained_and_says_why(pair):
     assert state.why == "reaching/base/seed0, which it needs, is not done"
 
 
+class Late(Instant):
+    """Trains on another machine: what is written there appears here later."""
+
+    def start(self, cell):
+        self.order.append(cell)
+        self.over.append((cell, State(DONE)))
+        return True
+
+
+def test_how_a_population_ended_counts_and_not_only_what_its_file_says_by_then(pair):
+    population, learner = pair
+    assert [(cell, state.state) for cell, state in train_cells(pair, Late())] == [(population, DONE), (learner, DONE)]
+
+
+def test_weights_are_those_of_the_teammates_of_a_population(tmp_path):
+    data = {**SMALL["data"], "weights": [1, 2, 3, 4]}
+    file = write_study(tmp_path / "one.yaml", learners=["ppo"], learner_overrides={**SMALL, "data": data})
+    study = read_study(str(file))
+    resolved = resolve_all(study, study.groups, tmp_path / "out", resolve)
+    assert resolved["reaching/independent/ppo"].settings["data"]["weights"] == [1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("name", ["ppo", "plastic"])
+def test_learners_of_one_name_are_refused(name, tmp_path):
+    mine = tmp_path / f"{name}.yaml"
+    mine.write_text("model: { method: LIAM }\n")
+    file = write_study(tmp_path / "one.yaml", learners=[name, str(mine)])
+    with pytest.raises(UserError, match=f"two learners are called {name}"):
+        read_study(str(file))
+
+
 BROKEN = """
 from brdiv.learners import PPO
 
@@ -200,6 +231,13 @@ def test_a_population_that_is_another_one_now_is_not_evaluated_with_its_old_lear
         ({"learners": ["ppo"], "learner_overrides": {"data": {"rows": 0}}}, "independent/ppo: rows is 0"),
         ({"learners": ["ppo"], "learner_overrides": {"data": {"stepz": 3}}}, "independent/ppo: data.stepz: no such"),
         ({"learners": ["ppo"], "learner_overrides": {"data": 3}}, "independent/ppo: "),
+        ({"learners": ["ppo"], "learner_overrides": {"data": {"game": "LBF"}}}, "data.game is that of the populations"),
+        ({"learners": ["ppo"], "learner_overrides": {"data": {"teammates": []}}}, "data.teammates is that of the pop"),
+        ({"learners": ["ppo"], "learner_overrides": {"data": {"weights": [1, 2, 3]}}}, "there are 4 teammates"),
+        (
+            {"learners": ["ppo"], "learner_overrides": {"evaluation": {"validation": ["no/such/run"]}}},
+            "independent/ppo: .*no/such/run",
+        ),
     ],
 )
 def test_mistakes_are_named_before_anything_is_trained(given, complaint, tmp_path):

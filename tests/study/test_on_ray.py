@@ -62,7 +62,9 @@ def test_a_cell_whose_node_dies_is_resumed_on_another(cluster, tmp_path):
     run = folder / "cells/reaching/independent/seed1"
     try:
         wait_for(lambda: list(run.glob("checkpoints/step_*.ckpt")), process)
-        with frozen(trainers(run)):  # the run would take but a second to its end
+        training = trainers(run)
+        assert training, "the run is over already"
+        with frozen(training):  # it would take but a second to its end
             assert state_of(folder)["state"] == RUNNING
             add_node(cluster)
             cluster.remove_node(first, allow_graceful=False)

@@ -90,6 +90,20 @@ def test_what_is_not_yaml_is_refused(tmp_path):
         read_study(str(tmp_path / "broken.yaml"))
 
 
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        (f"seeds: {'9' * 5000}", "a number of a thousand digits"),
+        (f"threads: 0x{'f' * 5000}", "a number of a thousand digits"),
+        (f"also: [{{ seeds: 0x{'f' * 5000} }}]", "a number of a thousand digits"),
+    ],
+)
+def test_a_number_that_python_can_not_write_is_refused(tmp_path, line, complaint):
+    (tmp_path / "long.yaml").write_text(f"games: [reaching]\nmethods: [base]\n{line}\n")
+    with pytest.raises(UserError, match=complaint):
+        read_study(str(tmp_path / "long.yaml"))
+
+
 def test_the_papers_study_has_its_eight_methods_with_five_seeds_on_three_games(tmp_path):
     cells = read_study("paper").cells(tmp_path)
     own = [cell for cell in cells if cell.method not in {"lbrdiv", "lipo"}]
@@ -107,7 +121,7 @@ def test_every_shipped_study_can_be_built(name, tmp_path):
     by_game, by_method = ({group[part]: group for group in reversed(planned.groups)} for part in (0, 1))
     groups = list({group.name: group for group in (*by_game.values(), *by_method.values())}.values())
     found = resolve_all(planned, groups, tmp_path, partial(resolve_with, "blas"))
-    assert len(found) == len(groups)
+    assert len(found) == sum(1 + len(group.learners) for group in groups)
     assert all(resolved.steps > 0 for resolved in found.values())
 
 

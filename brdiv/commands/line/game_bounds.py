@@ -12,7 +12,6 @@ from brdiv.errors import UserError
 
 if TYPE_CHECKING:
     from brdiv.learners.bounds import Bound
-    from brdiv.runs import SavedLearner
 
 STEPS = {"Reaching": 2_000_000, "LBF": 2_000_000, "Cooking": 4_000_000}
 """Environment steps to train each best response for."""
@@ -92,7 +91,8 @@ def bound_one(game: str, teammate: str, budget: Budget, folder: Path, options: S
     run = folder / teammate
     train_response(game, teammate, budget, run, options)
     response = load_learner(run)
-    check_made(response, run, game, budget)
+    if not response.about["finished"]:
+        raise UserError(f"{run} holds a learner whose training was not finished; run the same command again")
     bound = measure_bound(response, teammate, budget.episodes, budget.seed)
     told = "  nobody can play with it" if is_hopeless(bound.mean_return) else ""
     length = f"{bound.mean_length:.1f} steps"
@@ -126,15 +126,3 @@ def train_response(game: str, teammate: str, budget: Budget, run: Path, options:
     except SystemExit:
         print(f"stopped: run the same command again to go on from there (all of it: {run}.log)", file=sys.stderr)
         raise
-
-
-def check_made(response: "SavedLearner", run: Path, game: str, budget: Budget) -> None:
-    """Refuse a best response that was there before, and was trained otherwise."""
-    about = response.about
-    if (type(response.game).__name__, about["seed"]) != (game, budget.seed) or not about["finished"]:
-        raise UserError(f"{run} holds a learner of another game or seed; choose another --out, or remove it")
-    planned = budget.steps_of(game)
-    if not planned // 2 < about["steps"] <= planned:
-        raise UserError(
-            f"{run} holds a learner of {about['steps']:,} steps, not {planned:,}; choose another --out, or remove it"
-        )

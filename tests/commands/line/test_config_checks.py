@@ -41,6 +41,15 @@ def test_a_name_with_a_null_byte_in_a_config_is_refused(tmp_path, capsys):
     assert "it has a null byte" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("number", ["9" * 5000, f"0x{'f' * 5000}"], ids=["decimal", "hexadecimal"])
+def test_a_number_that_python_can_not_read_or_write_is_refused(number, tmp_path, capsys):
+    (tmp_path / "config.yaml").write_text(f"data: {{ steps: {number} }}")
+    for options in (["--config", str(tmp_path / "config.yaml")], ["--data.steps", number], [f"--data.steps={number}"]):
+        with pytest.raises(SystemExit):
+            main(["fit", "--config", "reaching", *options])
+        assert "a number of a thousand digits and more" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried")]
 )
