@@ -3,9 +3,9 @@
 import itertools
 from pathlib import Path
 
-from brdiv.commands.line.checks import MOST_STEPS, check_at_least, check_output_folder, check_seed
+from brdiv.commands.line.checks import check_at_least, check_output_folder, check_seed
 from brdiv.commands.line.cores import use_threads, warn_if_crowded
-from brdiv.errors import UserError
+from brdiv.errors import MOST_STEPS, UserError
 
 
 def bounds(

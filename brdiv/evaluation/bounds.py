@@ -6,14 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import brdiv.games
-from brdiv.errors import UserError
+from brdiv.errors import LARGEST_NUMBER, UserError
 from brdiv.games import Playable
 from brdiv.runs.description import DescriptionError, is_class, parse
 from brdiv.text import plain
 
 FOLDER = Path(brdiv.games.__file__).parent / "bounds"
 MOST_BYTES = 1 << 20
-LARGEST = 1e30  # of a return, which stays far from overflowing
 HOPELESS = 0.05
 """Where even a best response earns less than this, nobody can play with a teammate."""
 
@@ -53,7 +52,7 @@ def read_bounds(path: Path) -> dict[str, Any]:
 
 def is_return(value: Any) -> bool:
     """Whether a value is a number that can have been earned."""
-    return type(value) in {int, float} and abs(value) < LARGEST  # so no NaN
+    return type(value) in {int, float} and abs(value) < LARGEST_NUMBER  # so no NaN
 
 
 def is_hopeless(bound: float) -> bool:

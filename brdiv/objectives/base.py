@@ -8,7 +8,7 @@ import torch
 from tensordict import TensorDictBase
 from torch import Tensor, nn
 
-from brdiv.errors import UserError
+from brdiv.errors import LARGEST_NUMBER, UserError
 
 if TYPE_CHECKING:
     from brdiv.nets import Population
@@ -82,13 +82,10 @@ class Objective(nn.Module):
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
 
-LARGEST_WEIGHT = 1e30
-
-
 def check_not_negative(**settings: float) -> None:
     """Refuse weights by name that are negative, or beyond what float32 multiplies."""
     for name, value in settings.items():
         if not value >= 0:
             raise UserError(f"{name} is {value}: it may not be negative")
-        if value > LARGEST_WEIGHT:
-            raise UserError(f"{name} is {value}: it must be at most {LARGEST_WEIGHT:g}")
+        if value > LARGEST_NUMBER:
+            raise UserError(f"{name} is {value}: it must be at most {LARGEST_NUMBER:g}")

@@ -4,12 +4,10 @@ import torch
 from tensordict import TensorDictBase
 from torch import Tensor
 
-from brdiv.errors import UserError
+from brdiv.errors import LEAST_NUMBER, UserError
 from brdiv.metrics import brdiv_slope
 from brdiv.objectives.base import Objective, Sizes, check_not_negative
 from brdiv.objectives.pair_returns import PairReturns, check_memory
-
-SMALLEST = 1e-30  # what is divided by must not be nothing in float32
 
 
 class BRDiv(Objective):
@@ -68,7 +66,7 @@ class BRDiv(Objective):
         )
         if not 0 <= rise <= 1:
             raise UserError(f"rise is {rise}: it must lie between 0 and 1")
-        if not SMALLEST < full_return < float("inf"):
+        if not LEAST_NUMBER < full_return < float("inf"):
             raise UserError(f"full_return is {full_return}: it must be a positive number")
         check_memory(memory)
         self.cross_play_weight = cross_play_weight

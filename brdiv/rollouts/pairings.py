@@ -6,14 +6,12 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from brdiv.errors import UserError
+from brdiv.errors import LARGEST_NUMBER, LEAST_NUMBER, UserError
 
 TAKEOVER = 0.3
 """Probability per window that an episode of mixed play becomes self-play."""
 
 MOST_TYPES = 1024  # of which every pair is to be measured
-
-LEAST_WEIGHT, MOST_WEIGHT = 1e-30, 1e30  # float32 can add and divide those
 
 
 class IdDraw(Protocol):
@@ -143,10 +141,10 @@ def check_weights(weights: Sequence[float], n_teammates: int) -> list[float]:
     """Refuse weights that are not one for each teammate, or can't be shares of a whole."""
     if len(weights) != n_teammates:
         raise UserError(f"weights are {len(weights)}, and there are {n_teammates} teammates: give one for each")
-    in_range = all(weight == 0 or LEAST_WEIGHT <= weight <= MOST_WEIGHT for weight in weights)
+    in_range = all(weight == 0 or LEAST_NUMBER <= weight <= LARGEST_NUMBER for weight in weights)
     if not in_range or not any(weights):
         raise UserError(
-            f"weights are {list(weights)}: none may be negative, and some must be positive, from {LEAST_WEIGHT:g} to "
-            f"{MOST_WEIGHT:g}"
+            f"weights are {list(weights)}: none may be negative, and some must be positive, from {LEAST_NUMBER:g} to "
+            f"{LARGEST_NUMBER:g}"
         )
     return [float(weight) for weight in weights]

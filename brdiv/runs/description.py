@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from brdiv.errors import UserError
+from brdiv.errors import MOST_STEPS, UserError
 from brdiv.text import plain
 
 FORMAT = 2
@@ -14,7 +14,6 @@ KEYS = {"brdiv": "population", "brdiv_learner": "learner"}  # entries of metadat
 CHECKSUM = "_sha256"  # what the entry of the file's metadata ends in that has the checksum of its description
 MOST_SIGNS = 1 << 20  # of the file's header, descriptions and all
 MOST_TYPES, MOST_LAYERS, MOST_NEURONS = 1024, 64, 1 << 20
-MOST_STEPS = 1 << 53  # whole numbers up to here are the same in every program that reads JSON
 
 
 class DescriptionError(UserError):

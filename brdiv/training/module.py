@@ -11,10 +11,9 @@ import torch
 from tensordict import TensorDictBase
 from torch import Tensor
 
-from brdiv.errors import UserError
+from brdiv.errors import LARGEST_NUMBER, UserError
 from brdiv.nets import Critic, Population, SeparateCritics, values_where
 from brdiv.objectives import Objective, Sizes
-from brdiv.objectives.base import LARGEST_WEIGHT
 from brdiv.training.counted import CountedModule
 from brdiv.training.data import RolloutData
 from brdiv.training.description import told
@@ -86,8 +85,8 @@ class TeammateGenerator(CountedModule):
             "final_entropy_weight": entropy_weight if final_entropy_weight is None else final_entropy_weight,
             "policy_gain": policy_gain,
         }.items():
-            if not 0 <= value <= LARGEST_WEIGHT:
-                raise UserError(f"{name} is {value}: it must be a number from 0 to {LARGEST_WEIGHT:g}")
+            if not 0 <= value <= LARGEST_NUMBER:
+                raise UserError(f"{name} is {value}: it must be a number from 0 to {LARGEST_NUMBER:g}")
         critic_hidden = critic_hidden or hidden
         actors = 2 * n_types * weights_of([observation_size, *hidden, n_actions])
         critics = n_types if separate_critics else 1

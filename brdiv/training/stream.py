@@ -9,15 +9,13 @@ import torch
 from lightning import LightningDataModule
 from tensordict import TensorDictBase
 
-from brdiv.errors import UserError
+from brdiv.errors import MOST_STEPS, UserError
 from brdiv.games import Playable
 from brdiv.rollouts import RolloutCollector
 from brdiv.rollouts.collector import PLAY_FORMAT
 from brdiv.rollouts.pairings import IdDraw
 from brdiv.training.ranks import gather, rank_and_size
 from brdiv.training.room import check_room
-
-MOST_STEPS = 2**53
 
 
 class RolloutStream:

@@ -9,7 +9,6 @@ from brdiv.errors import LARGEST_SEED, UserError
 from brdiv.text import plain
 
 MOST = 1_000_000  # of whatever is counted: what follows from it still fits into memory
-MOST_STEPS = 1 << 53
 
 
 def check_at_least(least: int, most: int = MOST, **settings: int) -> None:

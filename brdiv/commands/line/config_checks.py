@@ -7,13 +7,12 @@ from typing import Any, Union, get_args, get_origin
 
 from jsonargparse import Namespace
 
-from brdiv.errors import LARGEST_SEED, UserError
+from brdiv.errors import LARGEST_NUMBER, LARGEST_SEED, LEAST_NUMBER, MOST_STEPS, UserError
 from brdiv.text import plain
 
 MOST_BITS = 63  # of a whole number, as torch has them
-LEAST, LARGEST = 1e-30, 1e30  # of other numbers, which float32 must be able to multiply and divide
 BATCHES = ("limit_train_batches", "overfit_batches")
-MOST = {**dict.fromkeys(BATCHES, 2**53), "devices": 2**16, "num_nodes": 2**16}
+MOST = {**dict.fromkeys(BATCHES, MOST_STEPS), "devices": 2**16, "num_nodes": 2**16}
 
 
 def check_groups(config: Any, classes: dict[str, type]) -> None:
@@ -37,8 +36,8 @@ def check_numbers(name: str, value: Any) -> None:
             check_numbers(name, inner)
     elif isinstance(value, int) and value.bit_length() > MOST_BITS:
         raise UserError(f"{name} is {plain(value, 40)}: that is too large a number")
-    elif isinstance(value, float) and value and not LEAST <= abs(value) <= LARGEST:
-        raise UserError(f"{name} is {value}: it must be 0, or a number from {LEAST:g} to {LARGEST:g}")
+    elif isinstance(value, float) and value and not LEAST_NUMBER <= abs(value) <= LARGEST_NUMBER:
+        raise UserError(f"{name} is {value}: it must be 0, or a number from {LEAST_NUMBER:g} to {LARGEST_NUMBER:g}")
 
 
 def check_settings(name: str, kind: type, settings: Namespace) -> None:

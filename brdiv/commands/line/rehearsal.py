@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from lightning import Trainer
 
+from brdiv.errors import LARGEST_NUMBER
 from brdiv.games import Game
 from brdiv.rollouts.environment import Moment
 from brdiv.runs import CheckpointFileError
@@ -17,7 +18,6 @@ from brdiv.training import CountedModule, StreamData
 
 MOST_DRAWN = 32  # starts that an environment draws ahead
 ADAM = {"step", "exp_avg", "exp_avg_sq"}  # what it keeps of every parameter
-LARGEST = 1e30  # what an optimiser keeps is finite, and far from overflowing
 
 
 def check_resumed(
@@ -95,11 +95,11 @@ def is_estimate(name: str, value: Any, shape: torch.Size) -> bool:
     """Whether a value is what an optimiser may keep of a parameter of some shape."""
     if not isinstance(value, torch.Tensor):
         return name not in ADAM and (value is None or is_whole(value))
-    least = 0.0 if name in {"step", "exp_avg_sq"} else -LARGEST
+    least = 0.0 if name in {"step", "exp_avg_sq"} else -LARGEST_NUMBER
     return (
         value.dtype == torch.float32
         and (value.shape == shape if name in ADAM - {"step"} else value.shape in {shape, torch.Size([])})
-        and bool(((value >= least) & (value <= LARGEST)).all())
+        and bool(((value >= least) & (value <= LARGEST_NUMBER)).all())
     )
 
 
