@@ -31,6 +31,8 @@ def all_tables(sections: Sequence[GameSection], findings: Sequence[Finding]) -> 
     for section in sections:
         game = section.results.game
         yield f"{game}-methods", methods_table(section)
+        if section.learner_rows:
+            yield f"{game}-learners", learners_table(section)
         for number_of, learner in enumerate(section.results.learners):
             for scenario in scenarios(section.results, learner):
                 part = f"-{plain(learner).lower()}" if number_of else ""
@@ -55,6 +57,18 @@ def methods_table(section: GameSection) -> TextTable:
     head = ["method", "seeds", "IQM, heuristics", "IQM, generated", "BRDiv", "diagonal", "off-diagonal"]
     title = f"{section.results.title}: populations, and PLASTIC with strangers; 95 % intervals over seeds"
     return TextTable(title, [*head, "none alike", "own strategies", "steps"], rows)
+
+
+def learners_table(section: GameSection) -> TextTable:
+    """Compare the learners of a game, PLASTIC and those that were trained, a row for each method's."""
+    rows = []
+    for row in section.learner_rows:
+        share = "-" if row.share is None else f"{row.share:.1%}"
+        rows.append(
+            [plain(row.label), plain(row.learner), str(row.seeds), str(row.heuristics), share, str(row.generated)]
+        )
+    head = ["prepared by", "learner", "seeds", "IQM, heuristics", "share of what is possible", "IQM, generated"]
+    return TextTable(f"{section.results.title}: learners with strangers; 95 % intervals over seeds", head, rows)
 
 
 def figures(row: MethodRow) -> list[str]:

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from brdiv.commands import main
-from tests.report.studies import untrained_cell, whole_study
+from tests.report.studies import add_learner, untrained_cell, untrained_learner, whole_study, write_rest
 
 TWO = {"base": 0.8, "independent": 0.5}
 
@@ -18,7 +18,7 @@ def rows(path):
 def test_tables_are_written_as_markdown_latex_and_csv(tmp_path):
     study, folder = whole_study(tmp_path / "study", TWO, seeds=3), tmp_path / "new" / "tables"
     main(["report", str(study), "--tables", str(folder), "--animate", "0"])
-    names = {"claims", "reaching-methods", "reaching-heuristics", "reaching-generated"}
+    names = {"claims", "reaching-methods", "reaching-learners", "reaching-heuristics", "reaching-generated"}
     assert {path.name for path in folder.iterdir()} == {f"{n}.{e}" for n in names for e in ("md", "tex", "csv")} | {
         "tables.md"
     }
@@ -39,6 +39,26 @@ def test_a_row_per_method_says_what_its_learners_earned(tmp_path):
         assert row["diagonal"] == "1.000"
         assert (row["none alike"], row["own strategies"]) == ("3", "3")
     assert told["BRDiv"]["steps"] == "10.5"  # mean of the lengths 9 to 12 of the four teams
+
+
+def test_a_row_per_learner_says_who_prepared_it_and_what_it_earned(tmp_path):
+    study = whole_study(tmp_path / "study", TWO, seeds=3, learner="plastic")
+    runs = [(method, seed) for method in TWO for seed in range(3)]
+    for method, seed in runs:
+        untrained_learner(study, "reaching", method, seed)
+    add_learner(study, "reaching", runs, 4, {"base": 0.9, "independent": 0.6})
+    learners = [{"learner": "ppo", "label": "PPO", "steps": 512}]
+    labels = (("base", "BRDiv"), ("independent", "Independent"))
+    groups = [{"game": "reaching", "method": m, "label": label, "seeds": [0, 1, 2]} for m, label in labels]
+    write_rest(study, resolved={"groups": [{**group, "learners": learners} for group in groups]})
+    main(["report", str(study), "--tables", str(tmp_path), "--animate", "0"])
+    told = rows(tmp_path / "reaching-learners.csv")
+    assert [(row["prepared by"], row["learner"], row["seeds"]) for row in told] == [
+        ("BRDiv", "PLASTIC", "3"), ("BRDiv", "PPO", "3"), ("Independent", "PLASTIC", "3"), ("Independent", "PPO", "3"),
+    ]  # fmt: skip
+    earned = [float(row["IQM, heuristics"].split()[0]) for row in told]
+    assert earned == pytest.approx([0.8, 0.9, 0.5, 0.6], abs=0.02)
+    assert all(row["share of what is possible"].endswith("%") for row in told)
 
 
 def test_a_row_per_stranger_has_a_column_per_method(tmp_path):
