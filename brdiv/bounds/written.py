@@ -83,7 +83,8 @@ def print_bounds(entry: Judged, console: Console) -> None:
         "response serves both",
         soft_wrap=True,
     )
-    told = f"{len(bounds.served)} responses trained for {bounds.steps:,} steps each; took {bounds.seconds:.0f} s"
+    took = f"this call took {bounds.seconds:.0f} s"  # of what an earlier one had trained it knows nothing
+    told = f"{len(bounds.served)} responses trained for {bounds.steps:,} steps each; {took}"
     for line in [*conclusions(bounds), told]:
         console.print(escape(line), soft_wrap=True)
 

@@ -72,12 +72,15 @@ class LearnerData(StreamData):
         return list(dict.fromkeys(source_of(part) for entry in self.teammates for part in split(entry)))
 
     def who(self) -> str:
-        """Say who the teammates are, and how often each is drawn, so that others can't be taken for them."""
+        """Say who the teammates are, and how often each is drawn, so that others can't be taken for them.
+
+        Those of a population by their number and its weights alone: its file may be moved, or named otherwise.
+        """
         shares = [""] * len(self.found.names) if self.weights is None else [f" x {w:g}" for w in self.weights]
         told = []
-        for name, (policies, _), share in zip(self.found.names, self.found.candidates, shares, strict=True):
-            weights = f" ({weights_of(policies)[:8]})" if isinstance(policies, LearnedPolicies) else ""
-            told.append(f"{name}{weights}{share}")
+        for name, (policies, number), share in zip(self.found.names, self.found.candidates, shares, strict=True):
+            who = f"{weights_of(policies)[:8]}:{number + 1}" if isinstance(policies, LearnedPolicies) else name
+            told.append(f"{who}{share}")
         return ", ".join(told)
 
 

@@ -50,6 +50,8 @@ class RunFolder:
 
     def how_to_resume(self, checkpoint: Path, command: str = "fit") -> str:
         """Write the command that resumes the run from a checkpoint, with the settings that it was made with."""
+        if command == "bounds":  # which is not told how to train, but what of
+            return "the same command, with the same --out, resumes from there"
         which = "last" if checkpoint.name.startswith("step_") else checkpoint
         return f"resume with  brdiv {command} --config {self.config_of(checkpoint)} --run {self} --ckpt_path {which}"
 

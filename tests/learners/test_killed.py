@@ -1,12 +1,15 @@
 """A learner whose process is killed, at any moment, and `--ckpt_path auto`, which finds out what a run needs."""
 
+import os
 import re
+import signal
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
 from brdiv.commands import main
+from brdiv.learners import LearnerModule
 from brdiv.runs import about_learner
 from tests.learners.small import UPDATE, learn
 from tests.processes import forked, kill_when
@@ -47,6 +50,13 @@ def test_a_run_that_is_done_is_left_alone(tmp_path, capsys):
     assert {path: path.stat().st_mtime_ns for path in run.rglob("*")} == before
 
 
+def test_a_run_that_is_done_stays_so_however_it_is_watched(tmp_path, capsys):
+    run = learn(tmp_path / "run", *AUTO)
+    capsys.readouterr()
+    learn(run, *AUTO, "--checkpoints.minutes", "3", "--progress.seconds", "7")
+    assert capsys.readouterr().out == f"{run} is done, {4 * UPDATE} steps\n"
+
+
 def test_a_run_that_was_killed_before_its_first_checkpoint_begins_anew(tmp_path):
     whole = learn(tmp_path / "whole")
     run = tmp_path / "killed"
@@ -57,6 +67,22 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_begins_anew(tmp_path)
     assert_same_learner(whole, run)
     assert "half" not in (run / "config.yaml").read_text()
     assert not (run / "events.out.tfevents.1.host.2.0").exists()
+
+
+def test_a_run_that_was_killed_in_its_first_update_begins_anew(tmp_path, monkeypatch):
+    whole = learn(tmp_path / "whole")
+    run = tmp_path / "killed"
+
+    def begin():
+        monkeypatch.setattr(LearnerModule, "training_step", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        learn(run, *AUTO)
+
+    process = forked(begin)
+    process.join(100)
+    assert process.exitcode == -signal.SIGKILL
+    assert (run / "config.yaml").exists()
+    learn(run, *AUTO)
+    assert_same_learner(whole, run)
 
 
 def test_a_killed_run_that_is_reached_by_a_link_begins_anew(tmp_path):

@@ -44,6 +44,17 @@ def test_a_mix_of_everyone_trains_a_learner_whose_file_says_how(tmp_path, capsys
     assert "learner.safetensors" in out
 
 
+def test_a_run_resumes_where_its_teammates_have_been_moved(tmp_path, capsys):
+    file = small_file(tmp_path)
+    run = learn(tmp_path / "run", teammates=(f"{file}:2", "H1"))
+    moved = shutil.move(file, tmp_path / "moved.safetensors")
+    longer = ["--data.steps", str(8 * UPDATE), "--ckpt_path", "last"]
+    config = ["learn", "--config", str(run / "config.yaml"), "--run", str(run)]
+    main([*config, "--teammates", f"{moved}:2", "H1", *longer])
+    assert load_learner(run).about["steps"] == 8 * UPDATE
+    assert "teammates" in refused(capsys, *config[1:], "--teammates", f"{moved}:1", "H1", *longer)
+
+
 @pytest.mark.parametrize("config", ["learners/ppo", "learners/liam"])
 @pytest.mark.parametrize("game", ["Reaching", "LBF", "Cooking"])
 def test_a_run_that_was_killed_ends_bit_for_bit_as_if_it_never_had_been(config, game, tmp_path):

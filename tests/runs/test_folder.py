@@ -35,6 +35,11 @@ def test_a_run_resumes_with_the_settings_it_was_last_resumed_with(tmp_path):
         assert hint == f"resume with  brdiv fit --config {tmp_path}/{name} --run {tmp_path} --ckpt_path last"
 
 
+def test_bounds_resume_by_the_command_that_began_them(tmp_path):
+    hint = RunFolder(tmp_path).how_to_resume(RunFolder(tmp_path).checkpoint(500), "bounds")
+    assert hint == "the same command, with the same --out, resumes from there"
+
+
 def test_what_is_not_the_newest_is_named(tmp_path):
     best = RunFolder(tmp_path).best_checkpoint
     assert RunFolder(tmp_path).how_to_resume(best).endswith(f"--ckpt_path {best}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from brdiv.commands.line.checks import writing
 from brdiv.commands.line.cores import use_threads, warn_if_crowded
+from brdiv.commands.line.many import check_not_set
 from brdiv.errors import UserError
 
 if TYPE_CHECKING:
@@ -16,7 +17,10 @@ if TYPE_CHECKING:
 STEPS = {"Reaching": 2_000_000, "LBF": 2_000_000, "Cooking": 4_000_000}
 """Environment steps to train each best response for."""
 CONFIG = "learners/ppo"
-TAKEN = {"--teammates", "--run", "--ckpt_path", "--data.game", "--data.steps", "--data.seed"}
+TAKEN = {
+    *("--teammates", "--run", "--ckpt_path", "--data.game", "--data.steps", "--data.seed", "--data.teammates"),
+    *("--seed_everything", "--threads"),
+}
 """Options of `brdiv learn` that are set for every best response."""
 
 
@@ -61,9 +65,7 @@ def bound_games(names: list[str], budget: Budget, out: Path | None = None, optio
     from brdiv.evaluation.bounds import FOLDER
     from brdiv.learners.bounds import heuristic_names, write_bounds
 
-    for option in options:
-        if option.split("=")[0] in TAKEN:
-            raise UserError(f"{option.split('=')[0]} is set for each best response by this command")
+    check_not_set(TAKEN, options, "each best response")
     games = {name: find_game(name) for name in names}
     torch.set_num_threads(use_threads(budget.threads))
     warn_if_crowded(torch.get_num_threads())
@@ -105,7 +107,6 @@ def train_response(game: str, teammate: str, budget: Budget, run: Path, options:
     from brdiv.commands.learn import learn
 
     said = {
-        "--config": CONFIG,
         "--teammates": teammate,
         "--data.game": game,
         "--data.steps": budget.steps_of(game),
@@ -122,7 +123,8 @@ def train_response(game: str, teammate: str, budget: Budget, run: Path, options:
         log = run.with_suffix(".log").open("a", encoding="utf-8")
     try:
         with log, redirect_stdout(log), redirect_stderr(log):
-            learn([*arguments, *options])
+            # What is set here comes last: a config among the options may say otherwise, and would be believed.
+            learn(["--config", CONFIG, *options, *arguments])
     except SystemExit:
         print(f"stopped: run the same command again to go on from there (all of it: {run}.log)", file=sys.stderr)
         raise

@@ -10,9 +10,9 @@ from brdiv.runs.lock import NAME, lock_folder, unlock_folder
 
 AUTO = "auto"
 OPTION, RUN = "--ckpt_path", "--run"
-BEGUN = ("config.yaml", "events.out.tfevents.*", "checkpoints", "learner.safetensors", *LEFTOVERS)
+BEGUN = ("config.yaml", "hparams.yaml", "events.out.tfevents.*", "checkpoints", "learner.safetensors", *LEFTOVERS)
 """What a run has written that was killed before its first checkpoint."""
-OWN = ("run", "threads", "ckpt_path")
+OWN = ("run", "threads", "ckpt_path", "checkpoints", "progress", "throughput")
 """Settings that may differ when a command is repeated: what is trained does not depend on them."""
 
 

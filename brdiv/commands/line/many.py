@@ -1,6 +1,6 @@
 """What commands share that train many runs."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from brdiv.commands.line.checks import check_at_least
 from brdiv.commands.line.cores import usable_cores, use_threads, warn_if_crowded
@@ -10,9 +10,14 @@ from brdiv.errors import UserError
 def check_fit_options(fit_options: Sequence[str], jobs: int | None) -> None:
     """Refuse options that are set for each run."""
     check_at_least(1, jobs=1 if jobs is None else jobs)
-    for taken in ("--seed_everything", "--run", "--threads"):
-        if any(part.split("=")[0] == taken for part in fit_options):
-            raise UserError(f"{taken} is set for each seed by this command")
+    check_not_set(("--seed_everything", "--run", "--threads"), fit_options, "each seed")
+
+
+def check_not_set(taken: Collection[str], options: Sequence[str], what: str) -> None:
+    """Refuse options that a command sets itself for each of what it trains."""
+    for name in (part.split("=")[0] for part in options):
+        if name in taken:
+            raise UserError(f"{name} is set for {what} by this command")
 
 
 def share_cores(jobs: int | None, runs: int) -> tuple[int, int]:

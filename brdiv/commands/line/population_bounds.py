@@ -12,7 +12,7 @@ from brdiv.commands.line.rehearsal import check_resumed
 from brdiv.commands.line.training import quieten
 from brdiv.errors import UserError
 from brdiv.runs import CheckpointFileError, RunFolder
-from brdiv.runs.lock import lock_folder, unlock_all
+from brdiv.runs.lock import unlock_all
 from brdiv.runs.population_file import checksum
 from brdiv.runs.resume import claim_checkpoint
 
@@ -86,7 +86,7 @@ def keeping(folder: Path) -> Fit:
         run = RunFolder(folder / f"seed{data.seed}")
         with writing(run.path):
             run.path.mkdir(parents=True, exist_ok=True)
-        lock_folder(run.path)
+        run.lock()
         checkpoints = Checkpoints(every=0, minutes=MINUTES, keep=1)
         trainer = make_trainer([teller, checkpoints], default_root_dir=str(run))
         if not run.numbered_checkpoints():
