@@ -4,12 +4,19 @@ from types import SimpleNamespace
 
 import pytest
 
+from brdiv.errors import UserError
+from brdiv.games import Reaching
+from brdiv.nets import Population
+from brdiv.runs import save_population
 from brdiv.study.attempt import take_lock
 from brdiv.study.cells import Cell
 from brdiv.study.local import LocalPool
 from brdiv.study.measuring import Evaluation
 from brdiv.study.plan import Measuring
 from brdiv.study.run import Beside
+from brdiv.study.tidy import LEDGER
+
+FEW = Measuring(episodes=2, generated_episodes=2, cross_play_episodes=2)
 
 
 def rooms(cells, running, units):
@@ -48,4 +55,59 @@ def test_while_another_process_evaluates_no_place_is_taken(tmp_path):
     evaluation.asked -= 60
     assert evaluation.locked()
     assert evaluation.wanted == 2
+    evaluation.close()
+
+
+class Untold(Reaching):
+    """Does not say who its scripted teammates are."""
+
+    def heuristics(self):
+        raise ValueError("the sky\nfell\x1b[31m")
+
+
+class Unplayable(Reaching):
+    """Can be trained, and then not be played."""
+
+    def step(self, state, action):
+        raise RuntimeError("the sky fell")
+
+
+def population_of(folder, game):
+    """A cell that is done, with a population that never learned a thing."""
+    cell = Cell(folder / "cells" / type(game).__name__, 0, type(game).__name__, "base")
+    save_population(cell.run.population, Population(2, 50, 5, [4]), game, {"finished": True, "steps": 1})
+    return cell
+
+
+@pytest.mark.parametrize(
+    ("game", "why"),
+    [
+        (Untold(), "Untold: ValueError: the sky\\nfell\\x1b[31m"),
+        (Unplayable(), "Unplayable: RuntimeError: the sky fell"),
+    ],
+)
+def test_a_game_whose_own_code_fails_is_told_of_in_one_line_and_others_are_evaluated(tmp_path, game, why):
+    said = []
+    evaluation = Evaluation(tmp_path / "evaluation", FEW, jobs=1, say=said.append)
+    for cell in (population_of(tmp_path, game), population_of(tmp_path, Reaching())):
+        evaluation.add([cell])
+    with pytest.raises(UserError) as problem:
+        evaluation.finish()
+    assert str(problem.value) == f"not all was evaluated: {why}"
+    assert f"evaluation: {why}" in said
+    assert (tmp_path / "evaluation/Reaching" / LEDGER).read_text().count("\n") == 2
+
+
+def test_tables_that_can_not_be_written_stop_no_training(tmp_path, monkeypatch):
+    def full(*arguments):
+        raise OSError(28, "No space left on device")
+
+    evaluation = Evaluation(tmp_path / "evaluation", FEW, jobs=1, say=lambda text: None)
+    evaluation.add([population_of(tmp_path, Reaching())])
+    evaluation.step(1)
+    monkeypatch.setattr("brdiv.study.tidy.append", full)
+    monkeypatch.setattr("brdiv.study.tidy.write_whole", full)
+    evaluation.step(1)
+    assert evaluation.problems == ["Reaching: OSError: [Errno 28] No space left on device"]
+    assert evaluation.wanted == 0
     evaluation.close()
