@@ -63,9 +63,13 @@ class GameEvaluation:
             self.tidy.add(unit, future.result())
 
     def close(self) -> None:
-        """Begin no further unit, and write the tables in their order."""
+        """Begin no further unit, keep those that were being measured, and write the tables in their order."""
         if self.pool is not None:
-            self.pool.shutdown(cancel_futures=True)
+            self.pool.shutdown(cancel_futures=True)  # waits for units that have begun
+            for future, unit in self.running.items():
+                if future.done() and not future.cancelled() and future.exception() is None:
+                    self.tidy.add(unit, future.result())
+            self.running.clear()
         if self.total:
             self.tidy.write()
 

@@ -1,5 +1,7 @@
 """How evaluation shares the machine with the training of other games."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -8,13 +10,15 @@ from brdiv.errors import UserError
 from brdiv.games import Reaching
 from brdiv.nets import Population
 from brdiv.runs import save_population
+from brdiv.study import measuring
 from brdiv.study.attempt import take_lock
 from brdiv.study.cells import Cell
 from brdiv.study.local import LocalPool
-from brdiv.study.measuring import Evaluation
+from brdiv.study.measuring import Evaluation, GameEvaluation
 from brdiv.study.plan import Measuring
 from brdiv.study.run import Beside
 from brdiv.study.tidy import LEDGER
+from brdiv.study.units import measure, units_of
 
 FEW = Measuring(episodes=2, generated_episodes=2, cross_play_episodes=2)
 
@@ -111,3 +115,29 @@ def test_tables_that_can_not_be_written_stop_no_training(tmp_path, monkeypatch):
     assert evaluation.problems == ["Reaching: OSError: [Errno 28] No space left on device"]
     assert evaluation.wanted == 0
     evaluation.close()
+
+
+def test_what_was_being_measured_when_it_was_stopped_is_kept(tmp_path, monkeypatch):
+    stopped, units = threading.Event(), list(units_of([population_of(tmp_path, Reaching())]))
+
+    def slow(unit, how):
+        stopped.wait(60)
+        if unit is units[1]:
+            raise RuntimeError("killed")
+        return measure(unit, how)
+
+    class Pool(ThreadPoolExecutor):
+        def __init__(self, jobs, context, initializer, initargs):
+            super().__init__(jobs)
+
+        def shutdown(self, wait=True, *, cancel_futures=False):
+            stopped.set()
+            super().shutdown(wait, cancel_futures=cancel_futures)
+
+    monkeypatch.setattr(measuring, "measure", slow)
+    monkeypatch.setattr(measuring, "ProcessPoolExecutor", Pool)
+    game = GameEvaluation(units, tmp_path / "evaluation", FEW, jobs=2)
+    game.step(2, 0.0)
+    assert len(game.running) == 2
+    game.close()
+    assert [unit.key for unit in GameEvaluation(units, tmp_path / "evaluation", FEW, jobs=1).todo] == [units[1].key]
