@@ -14,7 +14,8 @@ from brdiv.errors import UserError
 from brdiv.study.cells import DONE, WAITING, Cell, State
 from brdiv.study.local import train_cells
 from brdiv.study.plan import read_study
-from brdiv.study.settings import resolve_all
+from brdiv.study.run import train_all
+from brdiv.study.settings import Resolved, resolve_all
 from tests.study.small_study import write_study
 from tests.study.test_study import refused, rows
 
@@ -162,6 +163,11 @@ class Late(Instant):
 def test_how_a_population_ended_counts_and_not_only_what_its_file_says_by_then(pair):
     population, learner = pair
     assert [(cell, state.state) for cell, state in train_cells(pair, Late())] == [(population, DONE), (learner, DONE)]
+
+
+def test_the_study_ends_with_how_its_cells_ended_and_not_only_with_what_files_say_by_then(pair):
+    resolved = {cell.group: Resolved({}, "BRDiv", 100, 0) for cell in pair}
+    assert train_all(pair, resolved, Late(), 1, False) == [(cell, State(DONE)) for cell in pair]
 
 
 def test_weights_are_those_of_the_teammates_of_a_population(tmp_path):

@@ -12,7 +12,7 @@ from brdiv.nets import Population
 from brdiv.runs import save_population
 from brdiv.study import measuring
 from brdiv.study.attempt import take_lock
-from brdiv.study.cells import Cell
+from brdiv.study.cells import DONE, Cell, State
 from brdiv.study.local import LocalPool
 from brdiv.study.measuring import Evaluation, GameEvaluation
 from brdiv.study.plan import Measuring
@@ -141,3 +141,15 @@ def test_what_was_being_measured_when_it_was_stopped_is_kept(tmp_path, monkeypat
     assert len(game.running) == 2
     game.close()
     assert [unit.key for unit in GameEvaluation(units, tmp_path / "evaluation", FEW, jobs=1).todo] == [units[1].key]
+
+
+def test_a_cell_counts_as_it_ended_although_its_file_is_not_here_yet(tmp_path):
+    cell, other = (Cell(tmp_path, seed, "reaching", "base") for seed in (0, 1))
+    other.folder.mkdir(exist_ok=True)
+    other.write(State(DONE))
+    added = []
+    beside = Beside(SimpleNamespace(add=lambda *given: added.append(given)), LocalPool(1), lambda each: each == cell)
+    beside.begin([other, cell], [cell])
+    assert added == []
+    beside.ended(cell, State(DONE))
+    assert added == [([other, cell], {cell})]
