@@ -170,6 +170,14 @@ def test_the_study_ends_with_how_its_cells_ended_and_not_only_with_what_files_sa
     assert train_all(pair, resolved, Late(), 1, False) == [(cell, State(DONE)) for cell in pair]
 
 
+def test_a_state_that_is_known_is_not_read_again(pair, monkeypatch):
+    population, learner = pair
+    read = []
+    monkeypatch.setattr(Cell, "state", lambda cell: read.append(cell) or State())
+    assert [cell for cell, _ in train_cells(pair, Late())] == [population, learner]
+    assert len(read) == 1, "once, before the population had ended"
+
+
 def test_weights_are_those_of_the_teammates_of_a_population(tmp_path):
     data = {**SMALL["data"], "weights": [1, 2, 3, 4]}
     file = write_study(tmp_path / "one.yaml", learners=["ppo"], learner_overrides={**SMALL, "data": data})
