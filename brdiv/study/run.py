@@ -14,7 +14,7 @@ from brdiv.study.measuring import Evaluation
 from brdiv.study.plan import Study
 from brdiv.study.record import record_study, record_versions
 from brdiv.study.settings import Resolved, keep_settings
-from brdiv.study.units import load, load_trained
+from brdiv.study.units import load, load_trained, trained_learners
 from brdiv.study.view import View, described
 
 
@@ -188,3 +188,4 @@ def check_imports(cells: Collection[Cell], allow_imports: bool) -> None:
     """Refuse populations and learners that can't be evaluated now, and not after hours of training."""
     for cell in cells:
         (load_trained if cell.learner else load)(cell.result, allow_imports)
+    trained_learners(cells, cells if allow_imports else ())

@@ -1,6 +1,7 @@
 """Learners in a study: trained with every population of it, evaluated beside PLASTIC."""
 
 import json
+import shutil
 import sys
 
 import pytest
@@ -222,14 +223,14 @@ def test_a_learner_that_fails_costs_nobody_else_anything(tmp_path, capsys, monke
 
 
 def test_a_population_that_is_another_one_now_is_not_evaluated_with_its_old_learner(finished, tmp_path, capsys):
-    import shutil
-
-    file, folder = finished
-    copy = shutil.copytree(folder, tmp_path / "out")
+    copy = shutil.copytree(finished[1], tmp_path / "out")
     cells = copy / "cells/reaching/independent"
     shutil.copy(cells / "seed1/population.safetensors", cells / "seed2/population.safetensors")
-    line = refused(capsys, "study", file, "--folder", copy, "--evaluate", "--jobs", "1")
-    assert "reaching/independent/ppo/seed2 was trained with another reaching/independent/seed2" in line
+    complaint = "reaching/independent/ppo/seed2 was trained with another reaching/independent/seed2"
+    assert complaint in refused(capsys, "study", finished[0], "--folder", copy, "--evaluate", "--jobs", "1")
+    more = write_study(tmp_path / "more.yaml", methods=["independent", "base"], **TWO)
+    assert complaint in refused(capsys, "study", more, "--folder", copy, "--jobs", "1")
+    assert not (copy / "cells/reaching/base").exists(), "it is said before anything is trained"
 
 
 @pytest.mark.parametrize(
