@@ -11,7 +11,6 @@ from brdiv.errors import UserError
 from brdiv.evaluation.bounds import bounds_of
 from brdiv.evaluation.scores import Cell, Evaluation, SelfPlay
 from brdiv.evaluation.statistics import NO_ESTIMATE, Estimate, correlation, interquartile_mean
-from brdiv.games import shipped_games
 from brdiv.metrics import best_response_diversity, interchangeable_groups, mean_diagonal, mean_off_diagonal
 from brdiv.report.measured import (
     Matrix,
@@ -23,6 +22,7 @@ from brdiv.report.measured import (
     read_strategies,
 )
 from brdiv.report.study import DONE, Study, StudyCell
+from brdiv.runs.described_game import make_game
 
 HEURISTICS, GENERATED = "heuristics", "generated"
 PLASTIC = "plastic"  # the paper's learner, which stands first; claims are about it
@@ -148,13 +148,10 @@ def read_game(study: Study, game: str) -> GameResults:
 
 
 def known_bounds(about: Mapping[str, Any]) -> dict[str, float]:
-    """Return what is possible with each heuristic of a game as a file describes it; only shipped games have bounds."""
-    kind = shipped_games().get(str(about.get("name")))
-    if kind is None or kind.__module__ != about.get("module"):
-        return {}
+    """Return what is possible with each heuristic of a game as a file describes it; nothing where it describes none."""
     try:
-        return bounds_of(kind(**about.get("settings", {})))
-    except (TypeError, ValueError, UserError):
+        return bounds_of(make_game(about, allow_imports=False))
+    except UserError:
         return {}
 
 

@@ -3,7 +3,9 @@
 import csv
 import io
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
+from itertools import chain, count
 from pathlib import Path
 
 from brdiv.evaluation.written import TextTable, as_markdown, number, write_table
@@ -18,7 +20,9 @@ from brdiv.text import for_cell, plain
 def write_tables(sections: Sequence[GameSection], findings: Sequence[Finding], folder: Path) -> None:
     """Write every table as `<name>.md`, `.tex` and `.csv`, and all of them as one page, `tables.md`."""
     folder.mkdir(parents=True, exist_ok=True)
-    tables = dict(all_tables(sections, findings))
+    tables: dict[str, TextTable] = {}
+    for wanted, table in all_tables(sections, findings):
+        tables[file_name(wanted, tables)] = table
     for name, table in tables.items():
         write_table(table, folder, name)
         write_whole(folder / f"{name}.csv", as_csv(table).encode())
@@ -26,7 +30,7 @@ def write_tables(sections: Sequence[GameSection], findings: Sequence[Finding], f
 
 
 def all_tables(sections: Sequence[GameSection], findings: Sequence[Finding]) -> Iterator[tuple[str, TextTable]]:
-    """Yield every table with a name for its files."""
+    """Yield every table with a name for its files, which may hold whatever the study's files say."""
     yield "claims", claims_table(findings)
     for section in sections:
         game = section.results.game
@@ -35,8 +39,19 @@ def all_tables(sections: Sequence[GameSection], findings: Sequence[Finding]) -> 
             yield f"{game}-learners", learners_table(section)
         for number_of, learner in enumerate(section.results.learners):
             for scenario in scenarios(section.results, learner):
-                part = f"-{plain(learner).lower()}" if number_of else ""
+                part = f"-{learner}" if number_of else ""
                 yield f"{game}-{scenario}{part}", strangers_table(section.results, scenario, learner)
+
+
+def file_name(wanted: str, taken: Collection[str]) -> str:
+    """Reduce a name to what leads to no other folder, and is no other table's.
+
+    >>> file_name("reaching-methods", ()), file_name("../x-methods", ()), file_name("a/b", {"a-b"})
+    ('reaching-methods', '-x-methods', 'a-b-2')
+    """
+    name = re.sub(r"[^\w.+-]", "-", wanted).lstrip(".")
+    numbered = (f"{name}-{number}" for number in count(2))
+    return next(free for free in chain([name], numbered) if free not in taken)
 
 
 def claims_table(findings: Sequence[Finding]) -> TextTable:

@@ -118,7 +118,7 @@ def train_cells(
             blocked = []
             while waiting and pool.free:
                 cell = waiting.popleft()
-                if cell.needs is not None and known.get(cell.needs, cell.needs.state()).state != DONE:
+                if cell.needs is not None and (known.get(cell.needs) or cell.needs.state()).state != DONE:
                     if cell.needs in waiting or cell.needs in blocked or cell.needs in pool.running:
                         blocked.append(cell)
                     else:

@@ -1,5 +1,6 @@
 """Evaluation as part of a study: games are measured one after the other, while cells of others may still be trained."""
 
+import contextlib
 import importlib
 import multiprocessing
 import os
@@ -19,6 +20,7 @@ from brdiv.study.cells import Cell
 from brdiv.study.plan import Measuring
 from brdiv.study.tidy import Tidy
 from brdiv.study.units import Rows, Unit, game_modules, measure, units_of
+from brdiv.text import plain
 
 LINES = 30.0  # seconds between two lines on how far it is
 
@@ -61,9 +63,13 @@ class GameEvaluation:
             self.tidy.add(unit, future.result())
 
     def close(self) -> None:
-        """Begin no further unit, and write the tables in their order."""
+        """Begin no further unit, keep those that were being measured, and write the tables in their order."""
         if self.pool is not None:
-            self.pool.shutdown(cancel_futures=True)
+            self.pool.shutdown(cancel_futures=True)  # waits for units that have begun
+            for future, unit in self.running.items():
+                if future.done() and not future.cancelled() and future.exception() is None:
+                    self.tidy.add(unit, future.result())
+            self.running.clear()
         if self.total:
             self.tidy.write()
 
@@ -95,6 +101,7 @@ class Evaluation:
     def __init__(self, folder: Path, how: Measuring, jobs: int, say: Callable[[str], None] = print) -> None:
         self.folder, self.how, self.jobs, self.say = folder, how, jobs, say
         self.waiting: deque[tuple[list[Cell], Collection[Cell]]] = deque()
+        self.game = ""  # that was begun last
         self.current: GameEvaluation | None = None
         self.lock: TextIOWrapper | None = None
         self.problems: list[str] = []
@@ -125,19 +132,26 @@ class Evaluation:
 
     def step(self, room: int, seconds: float = 0.0) -> None:
         """Go on with so many units at a time, without waiting for any longer than told."""
+        begins = self.current is None and bool(self.waiting) and self.locked()
         try:
-            if self.current is None and self.waiting and self.locked():
+            if begins:
                 self.begin(*self.waiting.popleft())
             if self.current is not None:
                 self.current.step(room, seconds)
                 self.tell()
-        except (UserError, BrokenProcessPool) as error:
-            died = "a process that measured ended, killed perhaps for want of memory; run it again"
-            self.problems.append(died if isinstance(error, BrokenProcessPool) else str(error))
+                if not self.current.left:
+                    self.end()
+        except Exception as error:  # a game's own code may raise anything
+            self.problems.append(self.what_is_wrong(error))
             self.say(f"evaluation: {self.problems[-1]}")
-            self.end()
-        if self.current is not None and not self.current.left:
-            self.end()
+            with contextlib.suppress(OSError):  # what can't be written is measured again
+                self.end()
+
+    def what_is_wrong(self, error: Exception) -> str:
+        """Say in one line why a game can't be evaluated."""
+        if isinstance(error, BrokenProcessPool):
+            return "a process that measured ended, killed perhaps for want of memory; run it again"
+        return str(error) if isinstance(error, UserError) else plain(f"{self.game}: {type(error).__name__}: {error}")
 
     def locked(self) -> bool:
         """Whether no other process evaluates this study; asks again only after some time."""
@@ -150,7 +164,8 @@ class Evaluation:
 
     def begin(self, cells: list[Cell], imports: Collection[Cell]) -> None:
         """Find out what is missing of a game."""
-        folder = self.folder / cells[0].game
+        self.game = cells[0].game
+        folder = self.folder / self.game
         self.current = GameEvaluation(list(units_of(cells, imports)), folder, self.how, self.jobs)
         self.said = time.monotonic()
         if self.current.total:
@@ -172,12 +187,14 @@ class Evaluation:
 
     def end(self) -> None:
         """Leave the game that is being evaluated, whether it is through or not."""
-        if self.current is not None:
-            self.current.close()
-        self.current = None
-        if not self.waiting and self.lock is not None:
-            self.lock.close()
-            self.lock, self.asked = None, 0.0
+        game, self.current = self.current, None
+        try:
+            if game is not None:
+                game.close()
+        finally:
+            if not self.waiting and self.lock is not None:
+                self.lock.close()
+                self.lock, self.asked = None, 0.0
 
     def finish(self) -> None:
         """Evaluate all that is left, with all cores; then say what could not be."""

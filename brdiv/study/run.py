@@ -14,7 +14,7 @@ from brdiv.study.measuring import Evaluation
 from brdiv.study.plan import Study
 from brdiv.study.record import record_study, record_versions
 from brdiv.study.settings import Resolved, keep_settings
-from brdiv.study.units import load, load_trained
+from brdiv.study.units import load, load_trained, trained_learners
 from brdiv.study.view import View, described
 
 
@@ -39,24 +39,26 @@ class Beside:
 
     def __init__(self, evaluation: Evaluation, pool: Pool, trusted: Callable[[Cell], bool]) -> None:
         self.evaluation, self.pool, self.trusted = evaluation, pool, trusted
-        self.cells: Sequence[Cell] = ()
+        self.states: dict[Cell, State] = {}
         self.left: set[Cell] = set()
 
     def begin(self, cells: Sequence[Cell], todo: Collection[Cell]) -> None:
         """Learn which cells there are, and which of them are left to train."""
-        self.cells, self.left = cells, set(todo)
+        self.states, self.left = {cell: cell.state() for cell in cells}, set(todo)
         for game in dict.fromkeys(cell.game for cell in cells):
             self.evaluate_if_ended(game)
 
-    def ended(self, cell: Cell) -> None:
-        """Learn that a cell has ended."""
+    def ended(self, cell: Cell, state: State) -> None:
+        """Learn how a cell has ended: what its file says may be older, where another machine wrote it."""
+        self.states[cell] = state
         self.left.discard(cell)
         self.evaluate_if_ended(cell.game)
 
     def evaluate_if_ended(self, game: str) -> None:
-        """Have a game evaluated if no cell of it is left to train."""
+        """Have the cells of a game that are done evaluated if none of it is left to train."""
         if all(cell.game != game for cell in self.left):
-            evaluate(self.evaluation, [cell for cell in self.cells if cell.game == game], self.trusted)
+            done = [cell for cell, state in self.states.items() if cell.game == game and state.state == DONE]
+            self.evaluation.add(done, {cell for cell in done if self.trusted(cell)})
 
     def step(self) -> None:
         """Go on with the evaluation, where there is room."""
@@ -69,12 +71,6 @@ class Beside:
         self.evaluation.step(room)
         while self.evaluation.current is not None and room > 0 and (left := deadline - time.monotonic()) > 0:
             self.evaluation.step(room, left)  # units are short: not one a look
-
-
-def evaluate(evaluation: Evaluation, cells: Sequence[Cell], trusted: Callable[[Cell], bool]) -> None:
-    """Have those cells of a game evaluated that are done."""
-    done = [cell for cell in cells if cell.state().state == DONE]
-    evaluation.add(done, {cell for cell in done if trusted(cell)})
 
 
 def train_all(
@@ -98,17 +94,20 @@ def train_all(
         if beside is not None:
             beside.step()
 
+    known: dict[Cell, State] = {}  # because a file that another machine wrote may appear here later
     try:
         with Interrupts(), view, closing(train_cells(todo, pool, look)) as ended:
             if beside is not None:
                 beside.evaluation.say = view.say
                 beside.begin(cells, todo)
             for cell, state in ended:
+                known[cell] = state
                 view.ended(cell, state)
                 if beside is not None:
-                    beside.ended(cell)
+                    beside.ended(cell, state)
     except KeyboardInterrupt:
-        stopped = [(cell, state) for cell in todo if (state := cell.state()).state not in {DONE, FAILED}]
+        states = [(cell, known.get(cell) or cell.state()) for cell in todo]
+        stopped = [(cell, state) for cell, state in states if state.state not in {DONE, FAILED}]
         for cell, state in stopped:
             if state.attempts:
                 view.say(f"{cell.name}: {described(state)}")
@@ -117,7 +116,7 @@ def train_all(
             "and with --evaluate it measures those that are done"
         )
         raise
-    return [(cell, cell.state()) for cell in cells]
+    return [(cell, known.get(cell) or cell.state()) for cell in cells]
 
 
 def settle(cell: Cell) -> State:
@@ -179,7 +178,8 @@ def evaluate_done(
     record_versions(folder, command)
     with Interrupts(), closing(Evaluation(folder / "evaluation", study.evaluation, jobs)) as evaluation:
         for game in dict.fromkeys(cell.game for cell in done):
-            evaluate(evaluation, [cell for cell in done if cell.game == game], lambda cell: allow_imports)
+            mine = [cell for cell in done if cell.game == game]
+            evaluation.add(mine, mine if allow_imports else ())
         evaluation.finish()
     return ended
 
@@ -188,3 +188,4 @@ def check_imports(cells: Collection[Cell], allow_imports: bool) -> None:
     """Refuse populations and learners that can't be evaluated now, and not after hours of training."""
     for cell in cells:
         (load_trained if cell.learner else load)(cell.result, allow_imports)
+    trained_learners(cells, cells if allow_imports else ())

@@ -114,8 +114,11 @@ def units_of(cells: Sequence[Cell], imports: Collection[Cell] = ()) -> Iterator[
                     yield Unit(GENERATED, source, method, strangers, learner)
 
 
-def trained_learners(cells: Sequence[Cell], imports: Collection[Cell]) -> dict[tuple[str, int], list[Source]]:
-    """Find the learners that were trained with each population, by its method and seed."""
+def trained_learners(cells: Collection[Cell], imports: Collection[Cell]) -> dict[tuple[str, int], list[Source]]:
+    """Find the learners that were trained with each population, by its method and seed.
+
+    One that was trained with another than is there now is refused.
+    """
     found: dict[tuple[str, int], list[Source]] = {}
     for cell in cells:
         if cell.needs is not None and cell.needs in cells:

@@ -8,8 +8,9 @@ import pytest
 
 from brdiv.commands import main
 from brdiv.evaluation.bounds import bounds_of
-from brdiv.games import Reaching
+from brdiv.games import Reaching, shipped_games
 from brdiv.report import write_report
+from brdiv.report.results import known_bounds
 from tests.report.studies import (
     add_learner,
     made_up_episodes,
@@ -332,3 +333,22 @@ def test_nobody_is_ahead_by_a_single_seed_where_others_have_more(tmp_path):
     write_rest(study, games=["reaching"], methods=["base", "independent", "trajedi0"], seeds=[0, 1, 2])
     (first,) = re.findall(r'<p class="big">(.*?)</p>', page(study), re.DOTALL)
     assert first.endswith("BRDiv")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"payoffs": [10**400, 1, 1, 1]}, {"payoffs": [[1, 2], 1, 1, 1]}, {"payoffs": 3}, {"magic": 1}],
+    ids=["endless", "nested", "no list", "unknown"],
+)
+def test_settings_of_which_no_game_can_be_built_have_no_bounds(settings):
+    assert known_bounds({"name": "Reaching", "module": "brdiv.games.reaching.rules", "settings": settings}) == {}
+
+
+def test_only_a_shipped_game_has_its_bounds():
+    class Reaching(shipped_games()["Reaching"]):
+        """Another game of that name."""
+
+    for module, bounds in (("brdiv.games.reaching.rules", bounds_of(shipped_games()["Reaching"]())), (__name__, {})):
+        assert known_bounds({"name": "Reaching", "module": module, "settings": {}}) == bounds
+    assert known_bounds({"name": "Reaching", "module": "not_imported", "settings": {}}) == {}
+    assert bounds_of(Reaching()) == {}

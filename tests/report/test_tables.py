@@ -84,6 +84,23 @@ def test_a_label_from_a_file_is_no_formula(tmp_path):
     assert labels == ["BRDiv", "'=HYPERLINK(1)"]
 
 
+def test_names_from_files_lead_out_of_no_folder_and_none_overwrites_another(tmp_path):
+    study, folder = whole_study(tmp_path / "study", TWO, seeds=1), tmp_path / "in" / "tables"
+    runs = [(method, 0) for method in TWO]
+    names = ("PPO", "ppo", "a/b", "a-b", "../../out")
+    for name in names:
+        add_learner(study, "reaching", runs, 4, TWO, learner=name)
+    groups = [{"game": game, "method": "base", "seeds": [0]} for game in ("reaching", "../x", "/y")]
+    write_rest(study, resolved={"groups": groups})
+    main(["report", str(study), "--tables", str(folder), "--animate", "0"])
+    assert {path.name for path in tmp_path.iterdir()} == {"study", "in"}
+    assert {path.name for path in (tmp_path / "in").iterdir()} == {"tables"}
+    learners = ("", "-PPO", "-ppo", "-a-b", "-a-b-2", "-..-..-out")
+    games = {"claims", "reaching-methods", "reaching-learners", "-x-methods", "-y-methods"}
+    met = {f"reaching-{scenario}{name}" for scenario in ("heuristics", "generated") for name in learners}
+    assert {path.stem for path in folder.glob("*.csv")} == games | met
+
+
 def test_a_file_where_the_folder_should_be_is_refused_before_anything_is_read(tmp_path, capsys):
     study = whole_study(tmp_path / "study", TWO, seeds=1)
     (tmp_path / "taken").write_text("")

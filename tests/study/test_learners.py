@@ -1,6 +1,7 @@
 """Learners in a study: trained with every population of it, evaluated beside PLASTIC."""
 
 import json
+import shutil
 import sys
 
 import pytest
@@ -14,7 +15,8 @@ from brdiv.errors import UserError
 from brdiv.study.cells import DONE, WAITING, Cell, State
 from brdiv.study.local import train_cells
 from brdiv.study.plan import read_study
-from brdiv.study.settings import resolve_all
+from brdiv.study.run import train_all
+from brdiv.study.settings import Resolved, resolve_all
 from tests.study.small_study import write_study
 from tests.study.test_study import refused, rows
 
@@ -164,6 +166,19 @@ def test_how_a_population_ended_counts_and_not_only_what_its_file_says_by_then(p
     assert [(cell, state.state) for cell, state in train_cells(pair, Late())] == [(population, DONE), (learner, DONE)]
 
 
+def test_the_study_ends_with_how_its_cells_ended_and_not_only_with_what_files_say_by_then(pair):
+    resolved = {cell.group: Resolved({}, "BRDiv", 100, 0) for cell in pair}
+    assert train_all(pair, resolved, Late(), 1, False) == [(cell, State(DONE)) for cell in pair]
+
+
+def test_a_state_that_is_known_is_not_read_again(pair, monkeypatch):
+    population, learner = pair
+    read = []
+    monkeypatch.setattr(Cell, "state", lambda cell: read.append(cell) or State())
+    assert [cell for cell, _ in train_cells(pair, Late())] == [population, learner]
+    assert len(read) == 1, "once, before the population had ended"
+
+
 def test_weights_are_those_of_the_teammates_of_a_population(tmp_path):
     data = {**SMALL["data"], "weights": [1, 2, 3, 4]}
     file = write_study(tmp_path / "one.yaml", learners=["ppo"], learner_overrides={**SMALL, "data": data})
@@ -208,14 +223,14 @@ def test_a_learner_that_fails_costs_nobody_else_anything(tmp_path, capsys, monke
 
 
 def test_a_population_that_is_another_one_now_is_not_evaluated_with_its_old_learner(finished, tmp_path, capsys):
-    import shutil
-
-    file, folder = finished
-    copy = shutil.copytree(folder, tmp_path / "out")
+    copy = shutil.copytree(finished[1], tmp_path / "out")
     cells = copy / "cells/reaching/independent"
     shutil.copy(cells / "seed1/population.safetensors", cells / "seed2/population.safetensors")
-    line = refused(capsys, "study", file, "--folder", copy, "--evaluate", "--jobs", "1")
-    assert "reaching/independent/ppo/seed2 was trained with another reaching/independent/seed2" in line
+    complaint = "reaching/independent/ppo/seed2 was trained with another reaching/independent/seed2"
+    assert complaint in refused(capsys, "study", finished[0], "--folder", copy, "--evaluate", "--jobs", "1")
+    more = write_study(tmp_path / "more.yaml", methods=["independent", "base"], **TWO)
+    assert complaint in refused(capsys, "study", more, "--folder", copy, "--jobs", "1")
+    assert not (copy / "cells/reaching/base").exists(), "it is said before anything is trained"
 
 
 @pytest.mark.parametrize(
