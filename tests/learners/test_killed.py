@@ -50,6 +50,16 @@ def test_a_run_that_is_done_is_left_alone(tmp_path, capsys):
     assert {path: path.stat().st_mtime_ns for path in run.rglob("*")} == before
 
 
+def test_a_run_that_was_killed_before_its_only_checkpoint_counted_is_not_done(tmp_path, capsys):
+    run = learn(tmp_path / "run")
+    (only,) = (run / "checkpoints").iterdir()
+    only.rename(only.with_suffix(".part"))
+    (run / ".lock").touch()
+    learn(run, *AUTO)
+    assert "is done" not in capsys.readouterr().out
+    assert [path.name for path in (run / "checkpoints").iterdir()] == [only.name]
+
+
 def test_a_run_that_is_done_stays_so_however_it_is_watched(tmp_path, capsys):
     run = learn(tmp_path / "run", *AUTO)
     capsys.readouterr()

@@ -72,10 +72,10 @@ def without(option: str, arguments: Sequence[str]) -> list[str]:
 def finished_steps(run: RunFolder) -> int | None:
     """Return the steps of a learner's run if it is over.
 
-    Its last checkpoint appears when all else is written. Where there is none at all, someone has cleared up; a learner
-    that can't be read is refused then, because nothing else is left of the run.
+    Its last checkpoint appears when all else is written. Where there is none at all, and none half written, someone has
+    cleared up; a learner that can't be read is refused then, because nothing else is left of the run.
     """
-    kept = run.numbered_checkpoints()
+    kept = [*run.numbered_checkpoints(), *run.path.glob(LEFTOVERS[0])]
     try:
         about = about_learner(run.learner)
     except UserError:
