@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from brdiv.nets import Critic, Population, SeparateCritics, group_by_policy, group_in_blocks, sample, values_where
+from brdiv.grouped import group_in_blocks
+from brdiv.nets import Critic, Population, SeparateCritics, sample, values_where
 
 K, D, A = 3, 7, 5
 
@@ -57,33 +58,10 @@ def test_logits_and_gradients_are_those_of_separate_networks(population):
             assert torch.allclose(stacked.bias.grad[p, 0], mlp[2 * number].bias.grad, atol=1e-4)
 
 
-@pytest.mark.parametrize("group", [group_by_policy, group_in_blocks])
-@pytest.mark.parametrize("policy", [[0] * 9, [3, 1, 1, 0, 3, 3, 3, 3, 3, 3, 1], [2], list(range(4)) * 5])
-def test_groups_hold_every_sample_once_with_its_own_policy(policy, group):
-    policy = torch.tensor(policy)
-    groups = group(policy, 4)
-    assert len(groups.slot.unique()) == len(policy)
-    row = groups.slot // groups.size
-    assert int(row.max()) < groups.number
-    owner = torch.arange(4) if groups.owner is None else groups.owner
-    assert torch.equal(owner[row], policy)
-    assert torch.equal(groups.sample[groups.slot], torch.arange(len(policy)))
-
-
-@pytest.mark.parametrize(("each", "spare"), [(30, 3), (200, 15)])
-def test_little_is_added_to_groups_to_have_few_sizes(each, spare):
-    sizes = {group_by_policy(torch.arange(4).repeat_interleave(each + more), 4).size for more in range(48)}
-    assert len(sizes) <= 48 // (spare + 1) + 1
-    assert all(
-        0 <= group_by_policy(torch.arange(4).repeat_interleave(each + more), 4).size - each - more <= spare
-        for more in range(48)
-    )
-
-
 def test_groups_of_known_size_give_the_same_logits(population, monkeypatch):
     observation, ids = batch()
     exact = population(observation, ids)
-    monkeypatch.setattr("brdiv.nets.group", group_in_blocks)
+    monkeypatch.setattr("brdiv.grouped.group", group_in_blocks)
     assert torch.allclose(population(observation, ids), exact, atol=1e-6)
 
 

@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from brdiv.games import Memory, Policies, SeatView
-from brdiv.nets import Population, StackedLinear, run_grouped, sample
+from brdiv.grouped import run_grouped
+from brdiv.nets import Population, StackedLinear, sample
 from brdiv.rollouts.pairings import IdDraw
 
 Group = tuple[int, ...]

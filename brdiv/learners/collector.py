@@ -9,7 +9,8 @@ from tensordict import TensorDict
 from torch import Tensor
 
 from brdiv.games import RESPONSE, TEAMMATE, Memory, SeatView
-from brdiv.nets import round_up, sample
+from brdiv.grouped import round_up
+from brdiv.nets import sample
 from brdiv.recurrent import RecurrentActorCritic, Seen
 from brdiv.rollouts import Moment, RolloutCollector, RowsEnv
 from brdiv.rollouts.collector import pack
