@@ -16,6 +16,7 @@ from brdiv.errors import UserError
 from brdiv.runs import RunFolder
 from brdiv.runs.lock import FolderGoneError, check_there
 from brdiv.training import CountedModule
+from brdiv.training.ranks import another_process_is_gone
 
 from .cross_play import CrossPlay
 from .every import EverySteps, check_least
@@ -165,6 +166,8 @@ class Checkpoints(Checkpoint):
             if trainer.is_global_zero:
                 with suppress(OSError):
                     part.unlink()
+            if isinstance(error, RuntimeError) and another_process_is_gone(error):
+                raise  # what all ranks have to say could not be gathered, and that is no fault of the file
             raise CheckpointError(
                 f"checkpoint {path} could not be written: {why_not(error)}; earlier ones are intact"
             ) from error

@@ -123,6 +123,28 @@ def test_a_disk_that_is_full_of_everything_is_told_in_one_line(tmp_path, monkeyp
     assert "the population could not be written: No space left on device" in said[0]
 
 
+def test_a_process_that_is_frozen_while_all_save_is_no_fault_of_the_disk(tmp_path, monkeypatch, capsys):
+    from lightning import Trainer
+
+    save = Trainer.save_checkpoint
+
+    def late(self, path, *args, **kwargs):
+        if path.name.startswith("step_") and list(tmp_path.glob("run/checkpoints/step_*.ckpt")):
+            raise RuntimeError("[unbound_buffer.cc:78] gloo: Timed out waiting 30000ms for recv operation to complete")
+        return save(self, path, *args, **kwargs)
+
+    monkeypatch.setattr(Trainer, "save_checkpoint", late)
+    for place in ("brdiv.callbacks.checkpoint", "brdiv.commands.line.training"):
+        monkeypatch.setattr(f"{place}.another_process_is_gone", lambda error: "gloo" in str(error))
+    with pytest.raises(SystemExit) as stop:
+        whole_run(tmp_path / "run")
+    assert stop.value.code == 2
+    line = capsys.readouterr().err.splitlines()[-1]
+    assert "another process of this run did not answer in time" in line
+    assert "resume with  brdiv fit" in line
+    assert "written" not in line
+
+
 @pytest.mark.parametrize("wrong", [{"every": -1}, {"minutes": -1}, {"keep": 0}])
 def test_impossible_settings_are_refused(wrong):
     with pytest.raises(ValueError, match=next(iter(wrong))):

@@ -1,21 +1,6 @@
-"""Processes that train together: when one is lost, and how to part."""
+"""Processes that train together: how they meet, and how to part."""
 
 from torch import distributed
-
-TIMEOUT = "Application timeout caused pair closure"  # gloo's words where one operation fails by another's timeout
-
-
-def another_process_is_gone(error: RuntimeError) -> bool:
-    """Whether processes that learn together have lost each other. On CPUs there is no error of its own for that."""
-    together = distributed.is_available() and distributed.is_initialized()
-    return together and (isinstance(error, distributed.DistError) or "gloo" in str(error) or TIMEOUT in str(error))
-
-
-def why_it_is_gone(error: RuntimeError) -> str:
-    """Tell a process that has ended from one that does not answer."""
-    if "timed out" in str(error).lower() or TIMEOUT in str(error):
-        return "another process of this run did not answer in time: it is frozen, or far behind"
-    return "another process of this run has ended; its own message says why"
 
 
 def port_is_taken(error: RuntimeError) -> bool:

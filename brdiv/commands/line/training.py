@@ -16,7 +16,7 @@ from brdiv.callbacks import (
     RunStopped,
 )
 from brdiv.commands.line.cli import BuildOnly, SaveConfig, TrainingCLI
-from brdiv.commands.line.processes import another_process_is_gone, leave_process_group, port_is_taken, why_it_is_gone
+from brdiv.commands.line.processes import leave_process_group, port_is_taken
 from brdiv.commands.line.settings import (
     TrainingParser,
     with_shipped_configs,
@@ -25,6 +25,7 @@ from brdiv.errors import UserError
 from brdiv.parent import as_parent
 from brdiv.runs import RunFolder, is_first_process
 from brdiv.runs.lock import unlock_all
+from brdiv.training.ranks import another_process_is_gone, why_it_is_gone
 
 
 def run_training(arguments: list[str], kind: type[TrainingCLI] = TrainingCLI) -> None:
