@@ -1,4 +1,5 @@
 import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,14 @@ TRACES = Path(os.environ.get("BRDIV_TRACES", Path(__file__).parents[2] / "shared
 
 # These change torch for the process that imports them: looking for doctests must not.
 collect_ignore = ["fake_device.py", "walk_off_the_cpu.py"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _signals_are_heard():
+    """A shell's background job and `nohup` have the suite, and all it starts, ignore Ctrl-C or a closed terminal."""
+    for signum, usual in {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}.items():
+        if signal.getsignal(signum) is signal.SIG_IGN:
+            signal.signal(signum, usual)
 
 
 @pytest.fixture(scope="session", autouse=True)
