@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 STEPS = {"Reaching": 2_000_000, "LBF": 2_000_000, "Cooking": 4_000_000}
 """Environment steps to train each best response for."""
 CONFIG = "learners/ppo"
-TAKEN = {
-    *("--teammates", "--run", "--ckpt_path", "--data.game", "--data.steps", "--data.seed", "--data.teammates"),
-    *("--seed_everything", "--threads"),
-}
+TAKEN = ["--teammates", "--run", "--ckpt_path", "--data.game", "--data.steps", "--data.seed", "--data.teammates"]
+TAKEN += ["--seed_everything", "--threads"]
 """Options of `brdiv learn` that are set for every best response."""
 
 
