@@ -75,15 +75,16 @@ def finished_steps(run: RunFolder) -> int | None:
     Its last checkpoint appears when all else is written. Where there is none at all, and none half written, someone has
     cleared up; a learner that can't be read is refused then, because nothing else is left of the run.
     """
-    kept = [*run.numbered_checkpoints(), *run.path.glob(LEFTOVERS[0])]
+    kept = run.numbered_checkpoints()
+    cleared_up = not kept and not any(run.path.glob("checkpoints/*.part"))
     try:
         about = about_learner(run.learner)
     except UserError:
-        if run.learner.exists() and not kept:
+        if run.learner.exists() and cleared_up:
             raise
         return None
     steps = int(about.get("steps", 0))
-    return steps if about.get("finished") and (steps in kept or not kept) else None
+    return steps if about.get("finished") and (steps in kept or cleared_up) else None
 
 
 def check_same(run: RunFolder, steps: int, arguments: Sequence[str]) -> None:
